@@ -1,0 +1,132 @@
+package fleet
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/fleetlab/fleetlab/fleet/facts"
+)
+
+// ErrConfig is wrapped by every error that a bad Config causes. The text names the field, its value and the allowed range.
+var ErrConfig = errors.New("invalid configuration")
+
+// ErrPolicy is wrapped by every error that a Policy causes: a placement that cannot be, or a panic inside it.
+var ErrPolicy = errors.New("policy failed")
+
+// Resolution is the smallest step of simulated time. Arrivals, work and faults are rounded to it, so that GPU-time is a whole
+// number and its parts add up without a rounding error.
+const Resolution = time.Millisecond
+
+// Config is everything that a run depends on: equal configs give equal runs, byte for byte.
+// Start from Default, change fields, and let a scenario add Jobs and Faults.
+type Config struct {
+	Topology Topology      // the fleet; default 10 pods × 25 racks × 5 nodes × 8 GPUs = 10,000 GPUs
+	Seed     uint64        // seed from which a scenario draws jobs and faults
+	Horizon  time.Duration // the run ends here; 1 s to 400 days
+
+	// The levers.
+	Policy     Policy        // who starts next and where: FCFS, BestFit, Preemption, or one of your own
+	Preempt    bool          // with FCFS and BestFit: the big job may kill small ones; Preemption implies it
+	Defrag     bool          // stop the world and migrate jobs when a gang finds no hole
+	Checkpoint time.Duration // τ: useful work between two checkpoints of a job, without the write; 1 min to 24 h
+
+	// What the levers cost.
+	Grace     time.Duration // an evicted job runs on for so long before it is killed; 0 to 1 h
+	Migration Migration     // price of stop-the-world migration
+
+	// What the ledger needs.
+	SLA     SLA     // when the fleet has kept its promise
+	RateUSD float64 // dollars for one GPU for one hour, idle or not; 0 to 1000
+	MFU     float64 // model FLOPs utilisation of a GPU while it does useful work; above 0, at most 1
+
+	// What a scenario fills in.
+	Big    int     // ID of the high-priority job that is watched, 0 for none; every other job is a student job
+	Jobs   []Job   // in order of Arrival
+	Faults []Fault // in order of At
+}
+
+// Migration is the price of stop-the-world defragmentation: every job stops while batches of at most Concurrency jobs are
+// checkpointed, transferred and restored; each batch takes Move. Afterwards the migrated jobs run slower by Tax for TaxFor.
+type Migration struct {
+	Concurrency int           // jobs that move at the same time; 1 to 100,000
+	Move        time.Duration // checkpoint, transfer and restore of one batch; 1 s to 24 h
+	Tax         float64       // share of speed that a migrated job lacks, 0.10 for 10 %; 0 to 0.9
+	TaxFor      time.Duration // for how long after the pause; 0 to 7 days
+}
+
+// SLA is the promise to both kinds of users. It is met when the big job started within Start of its arrival and the 95th
+// percentile of the student jobs' queue wait is at most Wait.
+type SLA struct {
+	Start time.Duration // big job: arrival to start
+	Wait  time.Duration // student jobs: 95th percentile of the time in the queue
+}
+
+// Default is the lab's fleet with FCFS and all switches off, and no jobs: a scenario adds them.
+func Default() Config {
+	return Config{
+		Topology:   Topology{Pods: 10, RacksPerPod: 25, NodesPerRack: 5, GPUsPerNode: 8},
+		Seed:       1,
+		Horizon:    12 * time.Hour,
+		Policy:     FCFS,
+		Checkpoint: 3 * time.Hour,
+		Migration:  Migration{Concurrency: 128, Move: 150 * time.Second, Tax: 0.10, TaxFor: 2 * time.Hour},
+		SLA:        SLA{Start: time.Hour, Wait: 4 * time.Hour},
+		RateUSD:    facts.GPUHourUSD.Value,
+		MFU:        facts.Llama3MFU.Value,
+	}
+}
+
+// Validate reports every field that is out of range, each with its value and its range. The errors wrap ErrConfig.
+func (c Config) Validate() error {
+	var errs []error
+	bad := func(field string, value any, want string) {
+		errs = append(errs, fmt.Errorf("%s %v: must be %s: %w", field, value, want, ErrConfig))
+	}
+	span := func(field string, d, lo, hi time.Duration) {
+		if d < lo || d > hi {
+			bad(field, d, fmt.Sprintf("between %v and %v", lo, hi))
+		}
+	}
+	count := func(field string, n, lo, hi int) {
+		if n < lo || n > hi {
+			bad(field, n, fmt.Sprintf("between %d and %d", lo, hi))
+		}
+	}
+	ratio := func(field string, x, lo, hi float64) {
+		if math.IsNaN(x) || x < lo || x > hi {
+			bad(field, x, fmt.Sprintf("between %g and %g", lo, hi))
+		}
+	}
+	t := c.Topology
+	count("Topology.Pods", t.Pods, 1, 1000)
+	count("Topology.RacksPerPod", t.RacksPerPod, 1, 1000)
+	count("Topology.NodesPerRack", t.NodesPerRack, 1, 1000)
+	count("Topology.GPUsPerNode", t.GPUsPerNode, 1, 16)
+	if len(errs) == 0 {
+		count("Topology.GPUs()", t.GPUs(), 1, 200_000)
+	}
+	span("Horizon", c.Horizon, time.Second, 400*24*time.Hour)
+	if c.Policy == nil {
+		bad("Policy", "nil", "FCFS, BestFit, Preemption or a policy of your own")
+	}
+	span("Checkpoint", c.Checkpoint, time.Minute, 24*time.Hour)
+	span("Grace", c.Grace, 0, time.Hour)
+	count("Migration.Concurrency", c.Migration.Concurrency, 1, 100_000)
+	span("Migration.Move", c.Migration.Move, time.Second, 24*time.Hour)
+	ratio("Migration.Tax", c.Migration.Tax, 0, 0.9)
+	span("Migration.TaxFor", c.Migration.TaxFor, 0, 7*24*time.Hour)
+	span("SLA.Start", c.SLA.Start, 0, 400*24*time.Hour)
+	span("SLA.Wait", c.SLA.Wait, 0, 400*24*time.Hour)
+	ratio("RateUSD", c.RateUSD, 0, 1000)
+	if math.IsNaN(c.MFU) || c.MFU <= 0 || c.MFU > 1 {
+		bad("MFU", c.MFU, "above 0 and at most 1")
+	}
+	if len(errs) > 0 {
+		return errors.Join(errs...)
+	}
+	errs = append(errs, c.validateJobs()...)
+	errs = append(errs, c.validateFaults()...)
+	return errors.Join(errs...)
+}

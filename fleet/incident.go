@@ -1,0 +1,31 @@
+package fleet
+
+import "time"
+
+// Kind sorts incidents for the log.
+type Kind uint8
+
+// The kinds of incident.
+const (
+	BigArrived   Kind = iota // the watched job arrived
+	BigWaits                 // it could not start, and why
+	BigStarted               // it started
+	BigDone                  // it finished
+	NodeFailed               // a node went down, with the jobs it took
+	NodeRepaired             // a node came back
+	Eviction                 // jobs were killed for one of higher priority
+	NoEviction               // killing would not have helped
+	Migration_               // the fleet stood still and jobs moved
+	NoMigration              // moving would not have helped
+	SLAMissed                // a promise was broken
+)
+
+// Incident is one line of the consequence log: something that really happened in this run.
+type Incident struct {
+	ID   int
+	At   time.Duration
+	Kind Kind
+	Node int    // -1 if no node is meant
+	Job  int    // ID of the job, 0 if none is meant
+	Text string // one sentence with the reason and the numbers
+}

@@ -1,0 +1,82 @@
+package fleet
+
+import (
+	"fmt"
+	"time"
+)
+
+// Job is one request for GPUs. A job of at most GPUsPerNode GPUs lives on one node. A larger one is a gang: it needs a run of
+// consecutive whole nodes, all at once or not at all. (Slurm's word "gang" means time slicing instead; Kueue and Volcano use it as
+// here.) GPUs on the last node of a gang that it did not ask for are stranded: held, healthy and of no use.
+type Job struct {
+	ID       int           // from 1, unique
+	GPUs     int           // 1 to the capacity of the fleet
+	Arrival  time.Duration // since the start of the run
+	Work     time.Duration // run time without checkpoints, failures or waiting; at least 1 ms
+	Priority int           // a job may be evicted only for one of higher priority
+	Write    time.Duration // δ: one checkpoint write, during which no work is done
+	Restart  time.Duration // load the checkpoint and warm up, paid when a killed job starts again
+}
+
+// validateJobs stops after some errors: a thousand lines of them help nobody.
+func (c Config) validateJobs() (errs []error) {
+	const enough = 5
+	bad := func(i int, field string, value any, want string) {
+		errs = append(errs, fmt.Errorf("Jobs[%d].%s %v: must be %s: %w", i, field, value, want, ErrConfig))
+	}
+	seen := make(map[int]bool, len(c.Jobs))
+	for i, j := range c.Jobs {
+		switch {
+		case len(errs) >= enough:
+			return errs
+		case j.ID < 1 || seen[j.ID]:
+			bad(i, "ID", j.ID, "at least 1 and unique")
+		case j.GPUs < 1 || j.GPUs > c.Topology.GPUs():
+			bad(i, "GPUs", j.GPUs, fmt.Sprintf("between 1 and %d, the capacity of the fleet", c.Topology.GPUs()))
+		case j.Arrival < 0 || (i > 0 && j.Arrival < c.Jobs[i-1].Arrival):
+			bad(i, "Arrival", j.Arrival, "at least 0 and not before that of the job before it")
+		case j.Work < Resolution || j.Work > maxWork:
+			bad(i, "Work", j.Work, fmt.Sprintf("between %v and %v", Resolution, maxWork))
+		case j.Write < 0 || j.Write > 24*time.Hour:
+			bad(i, "Write", j.Write, "between 0s and 24h0m0s")
+		case j.Restart < 0 || j.Restart > 24*time.Hour:
+			bad(i, "Restart", j.Restart, "between 0s and 24h0m0s")
+		}
+		seen[j.ID] = true
+	}
+	if c.Big != 0 && !seen[c.Big] {
+		errs = append(errs, fmt.Errorf("Big %d: must be 0 or the ID of a job in Jobs: %w", c.Big, ErrConfig))
+	}
+	return errs
+}
+
+// maxWork keeps every product of time and GPUs inside an int64, checkpoint writes included.
+const maxWork = 10 * 365 * 24 * time.Hour
+
+// Fault takes a node down at At and brings it back after Repair. Faults of one node may overlap: it is back when all are repaired.
+type Fault struct {
+	Node   int           // 0 to Topology.Nodes()-1
+	At     time.Duration // since the start of the run
+	Repair time.Duration // at least 1 ms
+	Cause  string        // for the log: the component that broke
+}
+
+func (c Config) validateFaults() (errs []error) {
+	const enough = 5
+	bad := func(i int, field string, value any, want string) {
+		errs = append(errs, fmt.Errorf("Faults[%d].%s %v: must be %s: %w", i, field, value, want, ErrConfig))
+	}
+	for i, f := range c.Faults {
+		switch {
+		case len(errs) >= enough:
+			return errs
+		case f.Node < 0 || f.Node >= c.Topology.Nodes():
+			bad(i, "Node", f.Node, fmt.Sprintf("between 0 and %d", c.Topology.Nodes()-1))
+		case f.At < 0 || (i > 0 && f.At < c.Faults[i-1].At):
+			bad(i, "At", f.At, "at least 0 and not before that of the fault before it")
+		case f.Repair < Resolution || f.Repair > maxWork:
+			bad(i, "Repair", f.Repair, fmt.Sprintf("between %v and %v", Resolution, maxWork))
+		}
+	}
+	return errs
+}

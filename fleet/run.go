@@ -1,0 +1,110 @@
+package fleet
+
+import "time"
+
+// Run is the record of one simulation: who held which GPUs from when to when, which nodes were down, when the fleet stood still,
+// and what happened. Everything shown of a run (Ledger, At, the widgets' pictures) is read from here and changes nothing.
+type Run struct {
+	Config    Config
+	Spans     []Span     // in order of Start, and of decision where starts are equal
+	Outages   []Outage   // in order of Start
+	Pauses    []Interval // stop-the-world migrations, in order, none overlapping
+	Incidents []Incident // in order of time; IDs count from 1
+	Samples   []Sample   // the fleet after each instant at which it changed, in order of At; the first is at 0
+	Queue     []Waiting  // per job, by index into Config.Jobs: how long it waited
+
+	jobIndex map[int]int
+}
+
+// Interval is the time from Start up to, and without, End.
+type Interval struct{ Start, End time.Duration }
+
+// Reason tells why a span ended.
+type Reason uint8
+
+// The reasons.
+const (
+	Done     Reason = iota // the job finished its work
+	Killed                 // its node failed
+	Evicted                // it made room for a job of higher priority
+	Migrated               // it moved: its next span begins at the same instant elsewhere
+	Horizon                // the run ended first
+)
+
+// String is the reason in one word.
+func (r Reason) String() string {
+	return [...]string{"done", "failed", "evicted", "migrated", "running at the horizon"}[r]
+}
+
+// Span is the stay of one job on one set of GPUs.
+type Span struct {
+	Job        int           // index into Config.Jobs
+	Node       int           // the first node
+	Nodes      int           // consecutive nodes from there; more than 1 only for gangs
+	Mask       uint16        // the GPUs held on each of these nodes, one bit each; all of them for gangs
+	Start, End time.Duration // from Start up to, and without, End
+	Reason     Reason        // why it ended
+
+	from     time.Duration // progress (work saved in a checkpoint) that the job starts from
+	restart  time.Duration // paid first
+	taxUntil time.Duration // runs slower up to here
+	redo     []redo        // the work beyond from that was done before and lost, and why; ascending, nil for almost all
+}
+
+// redo marks progress up to upTo as done before and lost for the part's reason.
+type redo struct {
+	upTo time.Duration
+	part Part
+}
+
+// Outage is a node that was down.
+type Outage struct {
+	Node       int
+	Start, End time.Duration // End is the horizon if it was not repaired by then
+}
+
+// Waiting is one job's time in the queue over all its attempts, up to the horizon.
+type Waiting struct {
+	Wait     time.Duration // arrival to first start, plus each wait after a kill; for a job that never started it runs to the horizon
+	FirstRun time.Duration // when it first started, or Never
+	Done     time.Duration // when it finished, or Never
+	Kills    int           // by failures
+	Evicts   int           // by preemption
+}
+
+// Never stands for an instant that did not come before the horizon.
+const Never time.Duration = -1
+
+// Sample is the state of the fleet from At on, up to the next sample, with the integrals that lead up to At.
+type Sample struct {
+	At          time.Duration
+	Working     int // GPUs held by jobs; with Idle and Failed it adds up to the capacity
+	Idle        int // healthy GPUs that nobody holds
+	Failed      int // GPUs on nodes that are down
+	Queued      int // jobs that wait
+	LargestHole int // longest run of consecutive nodes that are wholly idle, in nodes
+	FGD         float64
+
+	idle, failed, hole GPUTime // integrals of Idle, Failed and LargestHole × GPUsPerNode up to At
+	fgd                float64 // integral of FGD in GPU-milliseconds
+}
+
+// State is what the heatmap shows of one GPU.
+type State uint8
+
+// The states.
+const (
+	GPUIdle State = iota
+	GPUWorking
+	GPUFailed
+)
+
+// Snapshot is the fleet at one instant, GPU by GPU.
+type Snapshot struct {
+	Sample
+	At     time.Duration
+	Paused bool    // the fleet stands still for a migration
+	State  []State // by GPU
+	Job    []int32 // by GPU: ID of the job that holds it, 0 for none
+	Hole   int     // first node of the largest hole, -1 if there is none
+}

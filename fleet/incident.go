@@ -15,9 +15,10 @@ const (
 	NodeRepaired             // a node came back
 	Eviction                 // jobs were killed for one of higher priority
 	NoEviction               // killing would not have helped
-	Migration_               // the fleet stood still and jobs moved
+	Relocation               // the fleet stood still and jobs moved
 	NoMigration              // moving would not have helped
 	SLAMissed                // a promise was broken
+	Recovery                 // a job that a failure had killed runs again
 )
 
 // Incident is one line of the consequence log: something that really happened in this run.

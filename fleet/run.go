@@ -13,7 +13,23 @@ type Run struct {
 	Samples   []Sample   // the fleet after each instant at which it changed, in order of At; the first is at 0
 	Queue     []Waiting  // per job, by index into Config.Jobs: how long it waited
 
-	jobIndex map[int]int
+	jobIndex map[int]int // the watched job's index, by ID
+	failures []time.Duration
+	losses   []loss
+	moved    []moves
+}
+
+// loss is work that was thrown away at one instant, and why: Rework for failures, Preempted for evictions.
+type loss struct {
+	at   time.Duration
+	work GPUTime
+	why  Part
+}
+
+// moves is one migration.
+type moves struct {
+	at         time.Duration
+	jobs, gpus int
 }
 
 // Interval is the time from Start up to, and without, End.
@@ -102,7 +118,6 @@ const (
 // Snapshot is the fleet at one instant, GPU by GPU.
 type Snapshot struct {
 	Sample
-	At     time.Duration
 	Paused bool    // the fleet stands still for a migration
 	State  []State // by GPU
 	Job    []int32 // by GPU: ID of the job that holds it, 0 for none

@@ -1,0 +1,84 @@
+package fleet
+
+import "time"
+
+// eventKind orders events that fall on the same instant: what frees GPUs comes before what asks for them.
+type eventKind uint8
+
+const (
+	evEnd      eventKind = iota // a span's job has done its work
+	evRepair                    // a node comes back
+	evResume                    // the fleet runs again after a migration
+	evFault                     // a node goes down
+	evDeadline                  // a span's grace period is over
+	evArrive                    // a job enters the queue
+	evPromise                   // the big job should have started by now
+	evReplan                    // look again whether evicting or migrating helps
+)
+
+// event is something that will happen at At, unless it is void by then.
+type event struct {
+	at   time.Duration
+	seq  uint64 // breaks ties: first planned, first come
+	kind eventKind
+	arg  int32 // a span, node, fault or job
+}
+
+func (e event) before(o event) bool {
+	if e.at != o.at {
+		return e.at < o.at
+	}
+	if e.kind != o.kind {
+		return e.kind < o.kind
+	}
+	return e.seq < o.seq
+}
+
+// agenda is the queue of future events, a binary heap on a slice. (container/heap calls through an interface, which costs a third
+// of a run.)
+type agenda struct {
+	heap []event
+	seq  uint64
+}
+
+func (a *agenda) plan(at time.Duration, kind eventKind, arg int32) {
+	a.seq++
+	e := event{at, a.seq, kind, arg}
+	a.heap = append(a.heap, e)
+	i := len(a.heap) - 1
+	for i > 0 {
+		up := (i - 1) / 2
+		if !e.before(a.heap[up]) {
+			break
+		}
+		a.heap[i] = a.heap[up]
+		i = up
+	}
+	a.heap[i] = e
+}
+
+func (a *agenda) pop() event {
+	top, last := a.heap[0], a.heap[len(a.heap)-1]
+	a.heap = a.heap[:len(a.heap)-1]
+	n := len(a.heap)
+	if n == 0 {
+		return top
+	}
+	i := 0
+	for {
+		down := 2*i + 1
+		if down >= n {
+			break
+		}
+		if down+1 < n && a.heap[down+1].before(a.heap[down]) {
+			down++
+		}
+		if !a.heap[down].before(last) {
+			break
+		}
+		a.heap[i] = a.heap[down]
+		i = down
+	}
+	a.heap[i] = last
+	return top
+}

@@ -1,0 +1,203 @@
+package fleet
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// This file words the consequence log. Each sentence is made from the run's own state at that instant.
+
+func (s *sim) log(kind Kind, node, job int, format string, args ...any) {
+	s.run.Incidents = append(s.run.Incidents, Incident{
+		ID: len(s.run.Incidents) + 1, At: s.now, Kind: kind, Node: node, Job: job, Text: fmt.Sprintf(format, args...),
+	})
+}
+
+// FormatDuration writes a time as people say it: "3 h 5 m", "45 s", "2 d 1 h". Two units at most; below a second in milliseconds.
+func FormatDuration(d time.Duration) string {
+	if d < 0 {
+		return "never"
+	}
+	if d < time.Second {
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	units := []struct {
+		name string
+		size time.Duration
+	}{{"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}}
+	for i, u := range units {
+		if d < u.size {
+			continue
+		}
+		text := fmt.Sprintf("%d %s", d/u.size, u.name)
+		if i+1 < len(units) {
+			if rest := d % u.size / units[i+1].size; rest > 0 {
+				text += fmt.Sprintf(" %d %s", rest, units[i+1].name)
+			}
+		}
+		return text
+	}
+	return "0 s"
+}
+
+// count writes a number with thousands separators.
+func count(n int) string {
+	digits := strconv.Itoa(n)
+	if n < 0 {
+		return "-" + count(-n)
+	}
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
+}
+
+func hours(g GPUTime) string {
+	if g.Hours() >= 100 {
+		return count(int(g.Hours()+0.5)) + " GPU-h"
+	}
+	return fmt.Sprintf("%.1f GPU-h", g.Hours())
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return count(n) + " " + noun + "s"
+}
+
+// list names a few jobs and counts the others.
+func list(ids []int) string {
+	const enough = 4
+	var parts []string
+	for i, id := range ids {
+		if i == enough && len(ids) > enough+1 {
+			parts = append(parts, fmt.Sprintf("and %s more", count(len(ids)-enough)))
+			break
+		}
+		parts = append(parts, strconv.Itoa(id))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (s *sim) name(job int) string {
+	j := s.jobs[job]
+	return fmt.Sprintf("job %d (%s)", j.ID, plural(j.GPUs, "GPU"))
+}
+
+// need is the place that a job needs, in words.
+func (s *sim) need(j Job) string {
+	if j.GPUs > s.topo.GPUsPerNode {
+		return fmt.Sprintf("%d consecutive nodes", s.topo.NodesFor(j.GPUs))
+	}
+	return plural(j.GPUs, "GPU") + " on one node"
+}
+
+func (s *sim) where(node int) string {
+	return fmt.Sprintf("node %d (rack %d, pod %d)", node, s.topo.Rack(node), s.topo.Pod(node))
+}
+
+func (s *sim) nodes(first, n int) string {
+	if n == 1 {
+		return s.where(first)
+	}
+	return fmt.Sprintf("nodes %d–%d", first, first+n-1)
+}
+
+// once tells whether a message of this sort is the first since the job entered the queue.
+func (s *sim) once(job, sort int) bool {
+	said := s.state[job].said[sort]
+	s.state[job].said[sort] = true
+	return !said
+}
+
+// logWaits says of a gang, or of the watched job, why it does not start.
+func (s *sim) logWaits(job int) {
+	j := s.jobs[job]
+	if j.GPUs <= s.topo.GPUsPerNode && j.ID != s.cfg.Big || !s.once(job, 0) {
+		return
+	}
+	s.log(BigWaits, -1, j.ID, "job %d waits: needs %s, largest hole %d, though %s GPUs are idle", j.ID, s.need(j), s.holeLen, count(s.idle))
+}
+
+func (s *sim) logNoEviction(job int) {
+	if j := s.jobs[job]; s.once(job, 1) {
+		s.log(NoEviction, -1, j.ID, "nobody is evicted for job %d: no %s would come free, even without every job of lower priority", j.ID, strings.TrimSuffix(s.need(j), "s"))
+	}
+}
+
+func (s *sim) logNoMigration(job int) {
+	if j := s.jobs[job]; s.once(job, 2) {
+		s.log(NoMigration, -1, j.ID, "nothing migrates for job %d: no packing of the running jobs leaves %s free", j.ID, s.need(j))
+	}
+}
+
+func (s *sim) logStart(job, node int) {
+	j, st, w := s.jobs[job], &s.state[job], s.run.Queue[job]
+	switch {
+	case st.failed:
+		s.log(Recovery, node, j.ID, "recovery: job %d starts again on %s %s after the failure, from its checkpoint at %s of work",
+			j.ID, s.nodes(node, s.topo.NodesFor(j.GPUs)), FormatDuration(s.now-st.since), FormatDuration(st.saved))
+	case j.ID == s.cfg.Big || j.GPUs > s.topo.GPUsPerNode:
+		s.log(BigStarted, node, j.ID, "%s starts on %s after %s in the queue", s.name(job), s.nodes(node, s.topo.NodesFor(j.GPUs)), FormatDuration(w.Wait))
+	}
+}
+
+func (s *sim) logFailure(f Fault, hit []int, lost GPUTime) {
+	cause := f.Cause
+	if cause == "" {
+		cause = "cause unknown"
+	}
+	text := "nobody was on it"
+	if len(hit) > 0 {
+		text = fmt.Sprintf("it wiped out %s of work of %s (%s) since the last checkpoints; back to the queue", hours(lost), plural(len(hit), "job"), list(hit))
+	}
+	s.log(NodeFailed, f.Node, 0, "%s failed: %s; %s", s.where(f.Node), cause, text)
+}
+
+func (s *sim) logNotice(p *evictionPlan) {
+	j := s.jobs[p.job]
+	s.log(Eviction, p.node, j.ID, "%s on %s have %s to end: job %d (priority %d) takes their place",
+		plural(len(p.victims), "job"), s.nodes(p.node, p.nodes), FormatDuration(s.cfg.Grace), j.ID, j.Priority)
+}
+
+func (s *sim) logEviction(p *evictionPlan) {
+	j := s.jobs[p.job]
+	if len(p.killed) == 0 {
+		return // all had ended by themselves
+	}
+	s.log(Eviction, p.node, j.ID, "%s (%s) on %s killed for job %d (priority %d): %s of work since the last checkpoints lost; back to the queue",
+		plural(len(p.killed), "job"), list(p.killed), s.nodes(p.node, p.nodes), j.ID, j.Priority, hours(p.lost))
+}
+
+func (s *sim) logCancel(p *evictionPlan, why string, spared int) {
+	s.log(NoEviction, p.node, s.jobs[p.job].ID, "eviction for job %d on %s given up: %s; %s spared", s.jobs[p.job].ID, s.nodes(p.node, p.nodes), why, plural(spared, "job"))
+}
+
+func (s *sim) logMigration(m *migrationPlan, job int) {
+	batches := (len(m.moves) + s.cfg.Migration.Concurrency - 1) / s.cfg.Migration.Concurrency
+	s.log(Relocation, -1, s.jobs[job].ID, "the world stops for %s: %s (%s) move in %s, so that job %d finds its place; they then run %.0f %% slower for %s",
+		FormatDuration(m.pause), plural(len(m.moves), "job"), plural(m.gpus, "GPU"), plural(batches, "batch"), s.jobs[job].ID,
+		s.cfg.Migration.Tax*100, FormatDuration(s.cfg.Migration.TaxFor))
+}
+
+// promise notes that the big job should have started by now, if it has not.
+func (s *sim) promise(job int) {
+	if s.run.Queue[job].FirstRun == Never {
+		s.log(SLAMissed, -1, s.jobs[job].ID, "SLA missed: job %d has waited for more than %s; largest hole %d nodes of the %d it needs",
+			s.jobs[job].ID, FormatDuration(s.cfg.SLA.Start), s.holeLen, s.topo.NodesFor(s.jobs[job].GPUs))
+	}
+}
+
+// logPromise notes at the horizon what the promises came to.
+func (s *sim) logPromise() {
+	if i, ok := s.run.jobIndex[s.cfg.Big]; ok && s.run.Queue[i].FirstRun == Never && s.jobs[i].Arrival < s.now {
+		s.log(BigWaits, -1, s.cfg.Big, "job %d still waits at the end of the run, after %s: needs %s, largest hole %d, though %s GPUs are idle",
+			s.cfg.Big, FormatDuration(s.run.Queue[i].Wait), s.need(s.jobs[i]), s.holeLen, count(s.idle))
+	}
+	if _, p95 := s.run.studentWaits(); p95 > s.cfg.SLA.Wait {
+		s.log(SLAMissed, -1, 0, "SLA missed: 95 %% of the student jobs waited for up to %s, more than %s", FormatDuration(p95), FormatDuration(s.cfg.SLA.Wait))
+	}
+}

@@ -67,7 +67,7 @@ type SLA struct {
 func Default() Config {
 	return Config{
 		Topology:   Topology{Pods: 10, RacksPerPod: 25, NodesPerRack: 5, GPUsPerNode: 8},
-		Seed:       1,
+		Seed:       6,
 		Horizon:    12 * time.Hour,
 		Policy:     FCFS,
 		Checkpoint: 3 * time.Hour,

@@ -5,8 +5,8 @@ import "time"
 // This file has the two measures of fragmentation. Both are GPU-time over GPU-time, and each names its denominator.
 //
 //  1. Contiguity loss, the badge: of the idle GPUs, the share that lies outside the largest run of wholly idle nodes,
-//     1 − largest run × GPUsPerNode / idle; 0 when nothing is idle. Over a window both terms are integrated first, so that
-//     an hour with many idle GPUs counts more than one with few.
+//     1 − largest run × GPUsPerNode / idle; 0 when nothing is idle. It is a figure of one instant; over a window both terms are
+//     integrated first, so that an hour with many idle GPUs counts more than one with few.
 //  2. FGD (Weng et al., USENIX ATC '23): of each node's idle GPUs, those that the expected next task cannot use,
 //     Σ over task classes m of p(m) × (all idle GPUs of the node if m cannot run there, else 0), over idle or over all GPUs. Classes
 //     are the sizes in Config.Jobs, weighted by their number of jobs; a gang needs whole nodes. (The full measure also counts
@@ -48,7 +48,6 @@ func (s *Sample) integrate(before *Sample, gpusPerNode int) {
 	s.idle = before.idle + over(before.Idle, d)
 	s.failed = before.failed + over(before.Failed, d)
 	s.hole = before.hole + over(before.LargestHole*gpusPerNode, d)
-	s.fgd = before.fgd + before.FGD*float64(d/Resolution)
 }
 
 // sampleAt is the state of the fleet at t, with its integrals up to t.

@@ -30,3 +30,11 @@ type Incident struct {
 	Job  int    // ID of the job, 0 if none is meant
 	Text string // one sentence with the reason and the numbers
 }
+
+var kindNames = [...]string{
+	"big job arrived", "waits", "started", "done", "node failed", "node repaired", "eviction", "no eviction", "migration", "no migration",
+	"SLA missed", "recovery",
+}
+
+// String is the kind in a few words.
+func (k Kind) String() string { return kindNames[k] }

@@ -14,11 +14,14 @@ type Ledger struct {
 	Window Interval
 	Split  Split // GPU-time of the window by part
 
-	Goodput       float64 // see DefGoodput
-	ClusterMFU    float64 // see DefMFU
-	Fragmentation float64 // see DefFragmentation
-	FGDOfIdle     float64 // see DefFGD, over idle GPU-time
-	FGDOfTotal    float64 // see DefFGD, over capacity × time
+	Goodput    float64 // see DefGoodput
+	ClusterMFU float64 // see DefMFU
+
+	AuditAt                 time.Duration // when the big job had just started, or the horizon: the instant of the next three
+	Fragmentation           float64       // see DefFragmentation
+	FGDOfIdle               float64       // see DefFGD, over idle GPUs
+	FGDOfTotal              float64       // see DefFGD, over all GPUs
+	FragmentationOverWindow float64       // idle GPU-time outside the largest hole / idle GPU-time, over the window
 
 	BigWait       time.Duration // see DefWait; still growing at the horizon if the job did not start
 	BigStart      time.Duration // when the big job started, or Never
@@ -35,9 +38,23 @@ type Ledger struct {
 	Evictions  int           // jobs killed for one of higher priority
 	Migrations int           // jobs moved
 
-	LostToFailures  GPUTime // work since the last checkpoints that failures threw away
-	LostToEvictions GPUTime // work since the last checkpoints that evictions threw away
+	LostToFailures GPUTime // work since the last checkpoints that failures threw away
+	Price          Price   // what starting the big job has cost the others
 }
+
+// Price is what evictions and migrations in the window took from the jobs that ran: the two ways to start the big job, in the
+// same unit. Lost and Restarts are booked when the eviction happens, though the work is done again later (and shows then in the
+// split as Preempted and Restart).
+type Price struct {
+	Lost     GPUTime // work since the last checkpoints that evictions threw away
+	Restarts GPUTime // restarts that the evicted jobs have to pay
+	Pause    GPUTime // jobs that stood still while the fleet migrated
+	Tax      GPUTime // speed that migrated jobs lacked
+	USD      float64 // all four × rate
+}
+
+// Total is the sum of the four.
+func (p Price) Total() GPUTime { return p.Lost + p.Restarts + p.Pause + p.Tax }
 
 // Definition says what a quantity is. It is shown as it stands here wherever the quantity is shown.
 type Definition struct {
@@ -75,14 +92,14 @@ var (
 	}
 	DefFragmentation = Definition{
 		Name:    "Fragmentation",
-		Formula: "1 − (largest run of idle whole nodes × GPUs per node) / idle GPUs, both integrated over the window; 0 when nothing is idle",
-		Unit:    "share of idle GPU-time, %",
+		Formula: "1 − (largest run of idle whole nodes × GPUs per node) / idle GPUs; 0 when nothing is idle. Taken when the big job has just started, or at the horizon if it has not",
+		Unit:    "share of the idle GPUs, %",
 		Source:  "contiguity loss, defined by this lab",
 	}
 	DefFGD = Definition{
 		Name:    "FGD fragmentation",
 		Formula: "Σ p(m) × idle GPUs of nodes on which task class m cannot run, over idle GPUs and over all GPUs",
-		Unit:    "share of GPU-time, %",
+		Unit:    "share of GPUs, %",
 		Source:  "Weng et al., Beware of Fragmentation, USENIX ATC 2023; classes are the sizes of this run's jobs",
 	}
 	DefSLA = Definition{
@@ -121,15 +138,6 @@ func (r *Run) Ledger() Ledger {
 	l.Goodput = l.Split.Share(Useful)
 	l.ClusterMFU = l.Goodput * r.Config.MFU
 
-	from, to := r.sampleAt(w.Start), r.sampleAt(w.End)
-	l.Fragmentation = contiguityLoss(to.hole-from.hole, to.idle-from.idle)
-	if idle := float64(to.idle - from.idle); idle > 0 {
-		l.FGDOfIdle = (to.fgd - from.fgd) / idle
-	}
-	if total := float64(l.Split.Total()); total > 0 {
-		l.FGDOfTotal = (to.fgd - from.fgd) / total
-	}
-
 	l.StudentMedian, l.StudentP95 = r.studentWaits()
 	l.SLAMet = l.StudentP95 <= r.Config.SLA.Wait
 	if watched {
@@ -141,6 +149,8 @@ func (r *Run) Ledger() Ledger {
 		l.SLAMet = l.SLAMet && l.BigStart != Never && l.BigWait <= r.Config.SLA.Start
 	}
 
+	l.audit(r)
+
 	l.CostPerHourUSD = float64(r.Config.Topology.GPUs()) * r.Config.RateUSD
 	l.CostUSD = l.Split.Total().Hours() * r.Config.RateUSD
 	l.WasteUSD = l.CostUSD * (1 - l.Goodput)
@@ -148,7 +158,23 @@ func (r *Run) Ledger() Ledger {
 	return l
 }
 
-// countLosses adds what happened in the window.
+// audit measures fragmentation when the big job has just started, or at the horizon if it did not.
+func (l *Ledger) audit(r *Run) {
+	l.AuditAt = l.Window.End
+	if l.BigStart != Never {
+		l.AuditAt = l.BigStart
+	}
+	now := r.sampleAt(l.AuditAt)
+	l.Fragmentation = now.Fragmentation(r.Config.Topology.GPUsPerNode)
+	if now.Idle > 0 {
+		l.FGDOfIdle = now.FGD / float64(now.Idle)
+	}
+	l.FGDOfTotal = now.FGD / float64(r.Config.Topology.GPUs())
+	from, to := r.sampleAt(l.Window.Start), r.sampleAt(l.Window.End)
+	l.FragmentationOverWindow = contiguityLoss(to.hole-from.hole, to.idle-from.idle)
+}
+
+// countLosses adds what failures, evictions and migrations took in the window.
 func (r *Run) countLosses(l *Ledger) {
 	for _, at := range r.failures {
 		if at >= l.Window.Start {
@@ -164,7 +190,8 @@ func (r *Run) countLosses(l *Ledger) {
 		case x.why == Rework:
 			l.LostToFailures += x.work
 		default:
-			l.LostToEvictions += x.work
+			l.Price.Lost += x.work
+			l.Price.Restarts += x.restart
 			l.Evictions++
 		}
 	}
@@ -173,6 +200,8 @@ func (r *Run) countLosses(l *Ledger) {
 			l.Migrations += m.jobs
 		}
 	}
+	l.Price.Pause, l.Price.Tax = l.Split[Pause], l.Split[Tax]
+	l.Price.USD = l.Price.Total().Hours() * r.Config.RateUSD
 }
 
 // SplitAt is the GPU-time of the whole fleet from the start of the run up to t, by part.

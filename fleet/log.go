@@ -20,7 +20,7 @@ func FormatDuration(d time.Duration) string {
 	if d < 0 {
 		return "never"
 	}
-	if d < time.Second {
+	if d > 0 && d < time.Second {
 		return fmt.Sprintf("%d ms", d.Milliseconds())
 	}
 	units := []struct {
@@ -64,6 +64,9 @@ func hours(g GPUTime) string {
 func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
+	}
+	if strings.HasSuffix(noun, "ch") {
+		noun += "e"
 	}
 	return count(n) + " " + noun + "s"
 }
@@ -138,8 +141,12 @@ func (s *sim) logStart(job, node int) {
 	j, st, w := s.jobs[job], &s.state[job], s.run.Queue[job]
 	switch {
 	case st.failed:
-		s.log(Recovery, node, j.ID, "recovery: job %d starts again on %s %s after the failure, from its checkpoint at %s of work",
-			j.ID, s.nodes(node, s.topo.NodesFor(j.GPUs)), FormatDuration(s.now-st.since), FormatDuration(st.saved))
+		from := "from the beginning, for it had no checkpoint yet"
+		if st.saved > 0 {
+			from = fmt.Sprintf("from its checkpoint at %s of work", FormatDuration(st.saved))
+		}
+		s.log(Recovery, node, j.ID, "recovery: job %d starts again on %s %s after the failure, %s",
+			j.ID, s.nodes(node, s.topo.NodesFor(j.GPUs)), FormatDuration(s.now-st.since), from)
 	case j.ID == s.cfg.Big || j.GPUs > s.topo.GPUsPerNode:
 		s.log(BigStarted, node, j.ID, "%s starts on %s after %s in the queue", s.name(job), s.nodes(node, s.topo.NodesFor(j.GPUs)), FormatDuration(w.Wait))
 	}

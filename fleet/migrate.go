@@ -291,6 +291,6 @@ func (s *sim) migrate(m *migrationPlan, job int) {
 			}
 		}
 	}
-	s.run.moved = append(s.run.moved, moves{s.now, len(m.moves), m.gpus})
+	s.run.moved = append(s.run.moved, moves{s.now, len(m.moves)})
 	s.logMigration(m, job)
 }

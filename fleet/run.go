@@ -21,15 +21,16 @@ type Run struct {
 
 // loss is work that was thrown away at one instant, and why: Rework for failures, Preempted for evictions.
 type loss struct {
-	at   time.Duration
-	work GPUTime
-	why  Part
+	at      time.Duration
+	work    GPUTime
+	restart GPUTime // to be paid when the job starts again
+	why     Part
 }
 
 // moves is one migration.
 type moves struct {
-	at         time.Duration
-	jobs, gpus int
+	at   time.Duration
+	jobs int
 }
 
 // Interval is the time from Start up to, and without, End.
@@ -94,15 +95,14 @@ const Never time.Duration = -1
 // Sample is the state of the fleet from At on, up to the next sample, with the integrals that lead up to At.
 type Sample struct {
 	At          time.Duration
-	Working     int // GPUs held by jobs; with Idle and Failed it adds up to the capacity
-	Idle        int // healthy GPUs that nobody holds
-	Failed      int // GPUs on nodes that are down
-	Queued      int // jobs that wait
-	LargestHole int // longest run of consecutive nodes that are wholly idle, in nodes
-	FGD         float64
+	Working     int     // GPUs held by jobs; with Idle and Failed it adds up to the capacity
+	Idle        int     // healthy GPUs that nobody holds
+	Failed      int     // GPUs on nodes that are down
+	Queued      int     // jobs that wait
+	LargestHole int     // longest run of consecutive nodes that are wholly idle, in nodes
+	FGD         float64 // GPUs that FGD counts as fragmented, see DefFGD
 
 	idle, failed, hole GPUTime // integrals of Idle, Failed and LargestHole × GPUsPerNode up to At
-	fgd                float64 // integral of FGD in GPU-milliseconds
 }
 
 // State is what the heatmap shows of one GPU.

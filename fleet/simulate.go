@@ -355,7 +355,7 @@ func (s *sim) end(id int32, why Reason) GPUTime {
 	st.redo = lose(sp.redo, st.saved, sp.from+p.work, cause)
 	st.restarts, st.deadline = true, Never
 	lost := over(j.GPUs, p.work-p.saved)
-	s.run.losses = append(s.run.losses, loss{s.now, lost, cause})
+	s.run.losses = append(s.run.losses, loss{s.now, lost, over(j.GPUs, j.Restart), cause})
 	s.enqueue(sp.Job)
 	return lost
 }

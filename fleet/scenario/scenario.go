@@ -33,7 +33,7 @@ type Size struct {
 // times have the shape of published traces, many short and few long, though their tail is lighter than Philly's (median 874 s, mean
 // 18,006 s), whose length would hide the story of one day.
 type Students struct {
-	PerHour []float64     // mean arrivals in each hour; the last holds on to the horizon
+	PerHour []float64     // mean arrivals in each hour, above 0; the last holds on to the horizon
 	Sizes   []Size        // at most GPUsPerNode each; shares sum to 1
 	Median  time.Duration // of the run time, lognormal
 	Sigma   float64       // of its logarithm
@@ -45,9 +45,9 @@ type Students struct {
 // 80 % are left when the big job arrives. From then on arrivals keep that level.
 var (
 	ActIStudents = Students{
-		PerHour: []float64{5400, 250, 250, 250, 700},
+		PerHour: []float64{4800, 300, 360, 240, 500, 520, 520, 510, 510, 500},
 		Sizes:   []Size{{1, 0.40}, {2, 0.35}, {4, 0.25}},
-		Median:  4 * time.Hour, Sigma: 0.8,
+		Median:  5 * time.Hour, Sigma: 1.0,
 		Write: 30 * time.Second, Restart: 3 * time.Minute,
 	}
 	ActIBig = fleet.Job{
@@ -73,9 +73,10 @@ func (s Students) jobs(seed uint64, horizon time.Duration) []fleet.Job {
 	sizes := distuv.NewCategorical(s.shares(), rand.NewPCG(seed, streamSizes))
 	work := distuv.LogNormal{Mu: math.Log(s.Median.Seconds()), Sigma: s.Sigma, Src: rand.NewPCG(seed, streamWork)}
 	var jobs []fleet.Job
-	var t time.Duration
+	var hours float64 // of the last arrival
 	for {
-		t = s.next(t, arrivals.ExpFloat64())
+		hours = s.next(hours, arrivals.ExpFloat64())
+		t := seconds(hours * 3600)
 		if t >= horizon {
 			return jobs
 		}
@@ -86,18 +87,16 @@ func (s Students) jobs(seed uint64, horizon time.Duration) []fleet.Job {
 	}
 }
 
-// next is the arrival after t of a Poisson process whose rate changes by the hour: unit is a standard exponential draw, spent
-// against the rate.
-func (s Students) next(t time.Duration, unit float64) time.Duration {
+// next is the arrival after t, in hours, of a Poisson process whose rate changes by the hour: unit is a standard exponential draw,
+// spent against the rate.
+func (s Students) next(t, unit float64) float64 {
 	for {
-		hour := min(int(t/time.Hour), len(s.PerHour)-1)
-		rate := s.PerHour[hour]
-		end := time.Duration(hour+1) * time.Hour
-		left := rate * (end - t).Hours()
-		if hour == len(s.PerHour)-1 || unit < left {
-			return t + seconds(unit/rate*3600)
+		hour := min(int(t), len(s.PerHour)-1)
+		rate, end := s.PerHour[hour], float64(hour+1)
+		if hour == len(s.PerHour)-1 || unit < rate*(end-t) {
+			return t + unit/rate
 		}
-		unit -= left
+		unit -= rate * (end - t)
 		t = end
 	}
 }

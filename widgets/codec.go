@@ -1,0 +1,418 @@
+package widgets
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math/bits"
+	"slices"
+	"time"
+
+	"github.com/fleetlab/fleetlab/fleet"
+)
+
+// This file packs the spans of a run so small that a whole lever grid travels in one notebook output. Nothing is rounded and nothing
+// is dropped: a reader that replays the same predictor gets back each span, whatever policy placed it.
+//
+// The idea: most of a schedule can be guessed. Jobs start in the order in which they arrived; a job starts when it arrives, or when
+// another one ends; it goes to the first node that has room, or to the fullest; it takes the lowest free GPUs there; it ends when its
+// work and its checkpoint writes are done. The packer makes that guess for each span, from the spans before it and the outages alone,
+// and writes down only where the truth differs. cockpit.js makes the same guesses and applies the same corrections, so the two must
+// change together.
+//
+// Each quantity is one column of numbers, of which 0 means "as guessed". A column is stored as pairs (zeros before, number), so a
+// schedule without surprises takes a few bytes, and gzip does the rest.
+
+// The columns of a packed run.
+const (
+	colJob   = iota // 0 the next job, in order of arrival, that was not placed yet; else zigzag(job − that) + 1
+	colStart        // 0 at the job's arrival; 1 with the span before; 2+k at the k-th distinct release after that; startExplicit
+	colAt           // only after startExplicit: zigzag(start − start of the span before)
+	colFirst        // 0 the node of first fit, else node + 1; empty if colBest is used
+	colBest         // 0 the node of best fit, else node + 1; empty if colFirst is used
+	colNodes        // 0 as many as the topology says, else nodes + 1
+	colMask         // 0 the lowest free GPUs, or all of them for more than one node; else mask + 1
+	colEnd          // 0 as worked out; else reason + 1
+	colUntil        // only after a colEnd that is not 0: zigzag(end − last such end)
+	numCols
+)
+
+const (
+	startExplicit = 64 // in colStart: the instant is in colAt
+	maxSkip       = 60 // releases that colStart can count
+)
+
+// column collects numbers as pairs of zeros and a number.
+type column struct {
+	data  []byte
+	zeros uint64
+}
+
+func (c *column) put(v uint64) {
+	if v == 0 {
+		c.zeros++
+		return
+	}
+	c.data = binary.AppendUvarint(c.data, c.zeros)
+	c.data = binary.AppendUvarint(c.data, v)
+	c.zeros = 0
+}
+
+// zigzag folds the sign into the lowest bit, so that small numbers stay short whatever their sign.
+func zigzag(v int64) uint64 { return uint64(v<<1) ^ uint64(v>>63) }
+
+func millis(d time.Duration) int64 { return int64(d / fleet.Resolution) }
+
+// packRun is the spans of r as bytes: a flag (1 if nodes are guessed by best fit), then each column as its length and its data.
+func packRun(r *fleet.Run) []byte {
+	var cols [numCols]column
+	var missFirst, missBest int
+	g := newGuesser(r)
+	for i := range r.Spans {
+		s := &r.Spans[i]
+		cols[colJob].put(g.jobCode(s.Job))
+		start, explicit := g.startCode(s)
+		cols[colStart].put(start)
+		if start == startExplicit {
+			cols[colAt].put(explicit)
+		}
+		first, best := g.nodes(s)
+		missFirst += cols[colFirst].putUnless(s.Node, first)
+		missBest += cols[colBest].putUnless(s.Node, best)
+		cols[colNodes].putUnless(s.Nodes, g.topo.NodesFor(g.jobs[s.Job].GPUs))
+		cols[colMask].putUnless(int(s.Mask), int(g.mask(s.Node, s.Nodes, g.jobs[s.Job].GPUs)))
+		end, until := g.endCode(s)
+		cols[colEnd].put(end)
+		if end != 0 {
+			cols[colUntil].put(until)
+		}
+		g.place(s)
+	}
+	flag := byte(0)
+	if missBest < missFirst {
+		flag, cols[colFirst] = 1, column{}
+	} else {
+		cols[colBest] = column{}
+	}
+	out := binary.AppendUvarint([]byte{flag}, uint64(len(r.Spans)))
+	for _, c := range cols {
+		out = binary.AppendUvarint(out, uint64(len(c.data)))
+		out = append(out, c.data...)
+	}
+	return out
+}
+
+// putUnless puts 0 if the truth was guessed, else truth + 1, and counts the latter.
+func (c *column) putUnless(truth, guess int) int {
+	if truth == guess {
+		c.put(0)
+		return 0
+	}
+	c.put(uint64(truth + 1))
+	return 1
+}
+
+// packJobs is the jobs as columns of varints, after each other: ID and arrival as differences, the rest as they are.
+func packJobs(jobs []fleet.Job) []byte {
+	out := binary.AppendUvarint(nil, uint64(len(jobs)))
+	id, at := int64(0), int64(0)
+	for _, j := range jobs {
+		out = binary.AppendUvarint(out, zigzag(int64(j.ID)-id))
+		id = int64(j.ID)
+	}
+	for _, j := range jobs {
+		out = binary.AppendUvarint(out, uint64(millis(j.Arrival)-at))
+		at = millis(j.Arrival)
+	}
+	for _, j := range jobs {
+		out = binary.AppendUvarint(out, uint64(j.GPUs))
+	}
+	for _, j := range jobs {
+		out = binary.AppendUvarint(out, uint64(millis(j.Work)))
+	}
+	for _, j := range jobs {
+		out = binary.AppendUvarint(out, uint64(millis(j.Write)))
+	}
+	return out
+}
+
+// guesser replays a schedule: it knows the spans up to the last one placed, and guesses the next. Times are in milliseconds.
+type guesser struct {
+	topo     fleet.Topology
+	jobs     []fleet.Job
+	tau      int64
+	horizon  int64
+	pauses   []fleet.Interval
+	outages  []flip
+	placed   []bool
+	cursor   int // the last job placed for the first time
+	prev     int64
+	until    int64 // the last end that was not guessed
+	used     []uint16
+	down     []uint8
+	byFree   [][]uint64 // bit per node, by number of free GPUs
+	releases releases
+	full     uint16
+}
+
+// flip is one end of an outage.
+type flip struct {
+	at   int64
+	node int
+	by   int8
+}
+
+func newGuesser(r *fleet.Run) *guesser {
+	c := &r.Config
+	n := c.Topology.Nodes()
+	g := &guesser{
+		topo: c.Topology, jobs: c.Jobs, tau: millis(c.Checkpoint), horizon: millis(c.Horizon), pauses: r.Pauses,
+		outages: flips(r.Outages), placed: make([]bool, len(c.Jobs)), cursor: -1,
+		used: make([]uint16, n), down: make([]uint8, n), byFree: make([][]uint64, c.Topology.GPUsPerNode+1),
+		full: uint16(1<<c.Topology.GPUsPerNode - 1),
+	}
+	for k := range g.byFree {
+		g.byFree[k] = make([]uint64, (n+63)/64)
+	}
+	for node := range n {
+		g.byFree[c.Topology.GPUsPerNode][node/64] |= 1 << (node % 64)
+	}
+	return g
+}
+
+// flips merges starts and ends of the outages in order of time.
+func flips(outages []fleet.Outage) []flip {
+	out := make([]flip, 0, 2*len(outages))
+	for _, o := range outages {
+		out = append(out, flip{millis(o.Start), o.Node, 1})
+	}
+	for _, o := range outages {
+		out = append(out, flip{millis(o.End), o.Node, -1})
+	}
+	slices.SortStableFunc(out, func(a, b flip) int { return cmp.Compare(a.at, b.at) })
+	return out
+}
+
+// jobCode is the column value for job, and marks it as placed.
+func (g *guesser) jobCode(job int) uint64 {
+	next := g.cursor + 1
+	for next < len(g.jobs) && g.placed[next] {
+		next++
+	}
+	if !g.placed[job] {
+		g.placed[job] = true
+		g.cursor = job
+	}
+	if job == next {
+		return 0
+	}
+	return zigzag(int64(job-next)) + 1
+}
+
+// startCode is the column value for the start of s, and the explicit one where that is needed. It applies all releases and outages
+// up to then.
+func (g *guesser) startCode(s *fleet.Span) (code, explicit uint64) {
+	start := millis(s.Start)
+	skips, last := g.releaseUpTo(start)
+	switch {
+	case start == millis(g.jobs[s.Job].Arrival):
+		code = 0
+	case start == g.prev:
+		code = 1
+	case skips > 0 && skips <= maxSkip && last == start:
+		code = 1 + uint64(skips)
+	default:
+		code, explicit = startExplicit, zigzag(start-g.prev)
+	}
+	g.flipUpTo(start)
+	g.prev = start
+	return code, explicit
+}
+
+// releaseUpTo frees what spans held that end at t or before. It counts the distinct instants after the start of the span before, and
+// tells the last.
+func (g *guesser) releaseUpTo(t int64) (instants int, last int64) {
+	last = g.prev
+	for len(g.releases) > 0 && g.releases[0].at <= t {
+		if at := g.releases[0].at; at > last {
+			instants++
+			last = at
+		}
+		g.release(g.releases.pop())
+	}
+	return instants, last
+}
+
+func (g *guesser) release(e release) {
+	for n := e.node; n < e.node+e.nodes; n++ {
+		g.set(n, g.used[n]&^e.mask)
+	}
+}
+
+func (g *guesser) flipUpTo(t int64) {
+	for len(g.outages) > 0 && g.outages[0].at <= t {
+		f := g.outages[0]
+		g.outages = g.outages[1:]
+		g.file(f.node, false)
+		g.down[f.node] += uint8(f.by)
+		g.file(f.node, true)
+	}
+}
+
+// set changes the GPUs in use of a node and files the node under its new number of free ones.
+func (g *guesser) set(node int, used uint16) {
+	g.file(node, false)
+	g.used[node] = used
+	g.file(node, true)
+}
+
+// file puts a node in, or takes it out of, the list for its number of free GPUs. A node that is down is in none.
+func (g *guesser) file(node int, in bool) {
+	if g.down[node] != 0 {
+		return
+	}
+	list := g.byFree[bits.OnesCount16(g.full&^g.used[node])]
+	if in {
+		list[node/64] |= 1 << (node % 64)
+	} else {
+		list[node/64] &^= 1 << (node % 64)
+	}
+}
+
+// nodes is where first fit and best fit would put the job of s; -1 for nowhere. A gang is guessed at the first run of free nodes.
+func (g *guesser) nodes(s *fleet.Span) (first, best int) {
+	gpus := g.jobs[s.Job].GPUs
+	if need := g.topo.NodesFor(gpus); need > 1 {
+		n := g.firstRun(need)
+		return n, n
+	}
+	return g.firstFit(gpus), g.bestFit(gpus)
+}
+
+func (g *guesser) firstFit(gpus int) int {
+	for w := range g.byFree[0] {
+		var open uint64
+		for _, list := range g.byFree[gpus:] {
+			open |= list[w]
+		}
+		if open != 0 {
+			return w*64 + bits.TrailingZeros64(open)
+		}
+	}
+	return -1
+}
+
+func (g *guesser) bestFit(gpus int) int {
+	for _, list := range g.byFree[gpus:] {
+		for w, word := range list {
+			if word != 0 {
+				return w*64 + bits.TrailingZeros64(word)
+			}
+		}
+	}
+	return -1
+}
+
+func (g *guesser) firstRun(need int) int {
+	free := g.byFree[g.topo.GPUsPerNode]
+	run := 0
+	for n := range g.used {
+		if free[n/64]>>(n%64)&1 == 0 {
+			run = 0
+			continue
+		}
+		if run++; run == need {
+			return n - need + 1
+		}
+	}
+	return -1
+}
+
+// mask is the lowest free GPUs of the node, or all of them where the job holds more than one node.
+func (g *guesser) mask(node, nodes, gpus int) uint16 {
+	if nodes > 1 {
+		return g.full
+	}
+	free, m := g.full&^g.used[node], uint16(0)
+	for ; gpus > 0 && free != 0; gpus-- {
+		m |= free & -free
+		free &= free - 1
+	}
+	return m
+}
+
+// endCode is the column value for the end of s, and the explicit end where that is needed.
+func (g *guesser) endCode(s *fleet.Span) (code, until uint64) {
+	end, reason := g.end(s)
+	if end == millis(s.End) && reason == s.Reason {
+		return 0, 0
+	}
+	code, until = uint64(s.Reason)+1, zigzag(millis(s.End)-g.until)
+	g.until = millis(s.End)
+	return code, until
+}
+
+// end is when an attempt from the beginning would end if nothing happened but the pauses.
+func (g *guesser) end(s *fleet.Span) (int64, fleet.Reason) {
+	j := &g.jobs[s.Job]
+	start, work := millis(s.Start), millis(j.Work)
+	t := start + work + (work-1)/g.tau*millis(j.Write)
+	for _, p := range g.pauses {
+		if from, to := millis(p.Start), millis(p.End); to > start && t > from {
+			t += to - max(from, start)
+		}
+	}
+	if t > g.horizon {
+		return g.horizon, fleet.Horizon
+	}
+	return t, fleet.Done
+}
+
+// place takes the GPUs of s.
+func (g *guesser) place(s *fleet.Span) {
+	for n := s.Node; n < s.Node+s.Nodes; n++ {
+		g.set(n, g.used[n]|s.Mask)
+	}
+	g.releases.push(release{millis(s.End), s.Node, s.Nodes, s.Mask})
+}
+
+// release is a span to come to its end.
+type release struct {
+	at    int64
+	node  int
+	nodes int
+	mask  uint16
+}
+
+// releases is a binary heap by time. The order of equal times does not matter: all of them are applied together.
+type releases []release
+
+func (h *releases) push(r release) {
+	*h = append(*h, r)
+	q := *h
+	for i := len(q) - 1; i > 0 && q[(i-1)/2].at > q[i].at; i = (i - 1) / 2 {
+		q[i], q[(i-1)/2] = q[(i-1)/2], q[i]
+	}
+}
+
+func (h *releases) pop() release {
+	q := *h
+	top, last := q[0], len(q)-1
+	q[0] = q[last]
+	q = q[:last]
+	for i := 0; ; {
+		c := 2*i + 1
+		if c >= last {
+			break
+		}
+		if c+1 < last && q[c+1].at < q[c].at {
+			c++
+		}
+		if q[i].at <= q[c].at {
+			break
+		}
+		q[i], q[c] = q[c], q[i]
+		i = c
+	}
+	*h = q
+	return top
+}

@@ -1,0 +1,306 @@
+// Unpacks the runs of a lever grid: the twin of codec.go, which explains the format. Both make the same guesses in the same order, so
+// they must change together. Times are in milliseconds since the start of the run.
+
+const COLS = 9, JOB = 0, START = 1, AT = 2, FIRST = 3, BEST = 4, NODES = 5, MASK = 6, END = 7, UNTIL = 8;
+const EXPLICIT = 64, DONE = 0, HORIZON = 4;
+
+// reader takes varints off bytes. Arithmetic instead of shifts: times can need more than 32 bits.
+function reader(bytes, at) {
+  return {
+    at,
+    byte() { return bytes[this.at++]; },
+    uint() {
+      let v = 0, m = 1, b;
+      do {
+        b = bytes[this.at++];
+        v += (b & 127) * m;
+        m *= 128;
+      } while (b > 127);
+      return v;
+    },
+  };
+}
+
+function unzigzag(v) { return v % 2 ? -(v + 1) / 2 : v / 2; }
+
+function unpackJobs(bytes, at) {
+  const r = reader(bytes, at), n = r.uint();
+  const col = (f) => { const a = new Float64Array(n); for (let i = 0; i < n; i++) a[i] = f(i, a); return a; };
+  return {
+    n,
+    id: col((i, a) => (i ? a[i - 1] : 0) + unzigzag(r.uint())),
+    arrival: col((i, a) => (i ? a[i - 1] : 0) + r.uint()),
+    gpus: col(() => r.uint()),
+    work: col(() => r.uint()),
+    write: col(() => r.uint()),
+  };
+}
+
+// column yields the numbers of one column, zeros for ever once its data are used up.
+function column(bytes, at, end) {
+  const r = reader(bytes, at);
+  let zeros = 0, value = 0, open = false;
+  return () => {
+    if (!open && r.at < end) {
+      zeros = r.uint();
+      value = r.uint();
+      open = true;
+    }
+    if (!open || zeros > 0) {
+      zeros--;
+      return 0;
+    }
+    open = false;
+    return value;
+  };
+}
+
+// unpackRun replays the guesser over the corrections. s holds what codec.go's guesser gets from the run: tau, pauses, outages.
+function unpackRun(bytes, at, topo, jobs, horizon, s) {
+  const r = reader(bytes, at), best = r.byte() === 1, n = r.uint(), cols = [];
+  for (let c = 0; c < COLS; c++) {
+    const len = r.uint();
+    cols.push(column(bytes, r.at, r.at + len));
+    r.at += len;
+  }
+  const run = {
+    n, job: new Int32Array(n), node: new Int32Array(n), nodes: new Int32Array(n), mask: new Uint16Array(n),
+    start: new Float64Array(n), end: new Float64Array(n), reason: new Uint8Array(n),
+  };
+  const g = guesser(topo, s.outages, run);
+  const placed = new Uint8Array(jobs.n);
+  let cursor = -1, prev = 0, until = 0;
+  for (let i = 0; i < n; i++) {
+    let job = cursor + 1;
+    while (job < jobs.n && placed[job]) job++;
+    const jc = cols[JOB]();
+    if (jc) job += unzigzag(jc - 1);
+    if (!placed[job]) {
+      placed[job] = 1;
+      cursor = job;
+    }
+    const sc = cols[START]();
+    let start = prev;
+    if (sc === 0) start = jobs.arrival[job];
+    else if (sc === EXPLICIT) start = prev + unzigzag(cols[AT]());
+    else if (sc > 1) start = g.skip(prev, sc - 1);
+    g.releaseUpTo(start);
+    g.flipUpTo(start);
+    prev = start;
+
+    const gpus = jobs.gpus[job], guessed = Math.ceil(gpus / topo.gpus);
+    const nc = cols[best ? BEST : FIRST]();
+    const node = nc ? nc - 1 : guessed > 1 ? g.firstRun(guessed) : best ? g.bestFit(gpus) : g.firstFit(gpus);
+    const kc = cols[NODES](), nodes = kc ? kc - 1 : guessed;
+    const mc = cols[MASK](), mask = mc ? mc - 1 : g.mask(node, nodes, gpus);
+    const ec = cols[END]();
+    let end, reason;
+    if (ec) {
+      reason = ec - 1;
+      end = until += unzigzag(cols[UNTIL]());
+    } else {
+      end = endOf(start, jobs.work[job], jobs.write[job], s);
+      reason = DONE;
+      if (end > horizon) {
+        end = horizon;
+        reason = HORIZON;
+      }
+    }
+    run.job[i] = job; run.node[i] = node; run.nodes[i] = nodes; run.mask[i] = mask;
+    run.start[i] = start; run.end[i] = end; run.reason[i] = reason;
+    g.place(i);
+  }
+  return run;
+}
+
+// endOf is when an attempt from the beginning ends if nothing happens but the pauses.
+function endOf(start, work, write, s) {
+  let t = start + work + Math.floor((work - 1) / s.tau) * write;
+  for (const [from, to] of s.pauses) if (to > start && t > from) t += to - Math.max(from, start);
+  return t;
+}
+
+function bitCount(x) {
+  let n = 0;
+  for (; x; x &= x - 1) n++;
+  return n;
+}
+
+// guesser replays the occupation of the fleet.
+function guesser(topo, outages, run) {
+  const nodes = topo.nodes, words = (nodes + 31) >>> 5, full = (1 << topo.gpus) - 1;
+  const used = new Uint16Array(nodes), down = new Uint8Array(nodes), byFree = [];
+  for (let k = 0; k <= topo.gpus; k++) byFree.push(new Uint32Array(words));
+  for (let n = 0; n < nodes; n++) byFree[topo.gpus][n >>> 5] |= 1 << (n & 31);
+  const flips = [...outages.map(([n, a]) => [a, n, 1]), ...outages.map(([n, , b]) => [b, n, -1])].sort((a, b) => a[0] - b[0]);
+  let flipped = 0;
+
+  const file = (n, on) => {
+    if (down[n]) return;
+    const list = byFree[bitCount(full & ~used[n])];
+    if (on) list[n >>> 5] |= 1 << (n & 31);
+    else list[n >>> 5] &= ~(1 << (n & 31));
+  };
+  const set = (n, mask) => {
+    file(n, false);
+    used[n] = mask;
+    file(n, true);
+  };
+  const lowest = (w, word) => w * 32 + 31 - Math.clz32(word & -word);
+
+  const heap = [], end = run.end; // spans that run, by their end
+  const pop = () => {
+    const top = heap[0], last = heap.pop(), n = heap.length;
+    for (let i = 0; n;) {
+      let c = 2 * i + 1;
+      if (c + 1 < n && end[heap[c + 1]] < end[heap[c]]) c++;
+      if (c >= n || end[last] <= end[heap[c]]) {
+        heap[i] = last;
+        break;
+      }
+      heap[i] = heap[c];
+      i = c;
+    }
+    for (let k = run.node[top]; k < run.node[top] + run.nodes[top]; k++) set(k, used[k] & ~run.mask[top]);
+  };
+
+  return {
+    skip(prev, count) { // the count-th distinct instant after prev at which a span ends
+      let t = prev;
+      while (count && heap.length) {
+        if (end[heap[0]] > t) {
+          t = end[heap[0]];
+          count--;
+        }
+        if (count) pop();
+      }
+      return t;
+    },
+    releaseUpTo(t) { while (heap.length && end[heap[0]] <= t) pop(); },
+    flipUpTo(t) {
+      for (; flipped < flips.length && flips[flipped][0] <= t; flipped++) {
+        const [, n, by] = flips[flipped];
+        file(n, false);
+        down[n] += by;
+        file(n, true);
+      }
+    },
+    firstFit(gpus) {
+      for (let w = 0; w < words; w++) {
+        let open = 0;
+        for (let k = gpus; k <= topo.gpus; k++) open |= byFree[k][w];
+        if (open) return lowest(w, open);
+      }
+      return -1;
+    },
+    bestFit(gpus) {
+      for (let k = gpus; k <= topo.gpus; k++) {
+        const list = byFree[k];
+        for (let w = 0; w < words; w++) if (list[w]) return lowest(w, list[w]);
+      }
+      return -1;
+    },
+    firstRun(need) {
+      const list = byFree[topo.gpus];
+      for (let n = 0, len = 0; n < nodes; n++) {
+        len = list[n >>> 5] >>> (n & 31) & 1 ? len + 1 : 0;
+        if (len === need) return n - need + 1;
+      }
+      return -1;
+    },
+    mask(n, count, gpus) {
+      if (count > 1) return full;
+      let free = full & ~used[n], m = 0;
+      for (; gpus > 0 && free; gpus--) {
+        m |= free & -free;
+        free &= free - 1;
+      }
+      return m;
+    },
+    place(i) {
+      for (let k = run.node[i]; k < run.node[i] + run.nodes[i]; k++) set(k, used[k] | run.mask[i]);
+      let c = heap.push(i) - 1;
+      for (; c && end[heap[(c - 1) >> 1]] > end[i]; c = (c - 1) >> 1) heap[c] = heap[(c - 1) >> 1];
+      heap[c] = i;
+    },
+  };
+}
+
+const IDLE = 0, WORKING = 1, FAILED = 2;
+
+// snapshot is the fleet at t, GPU by GPU: what fleet's Run.At says. span is the span that holds a GPU, or -1.
+function snapshot(topo, jobs, run, s, t) {
+  const per = topo.gpus, total = topo.nodes * per;
+  const state = new Uint8Array(total), span = new Int32Array(total).fill(-1), busy = new Uint8Array(topo.nodes);
+  let working = 0, failed = 0, queued = 0;
+  for (let j = 0; j < jobs.n && jobs.arrival[j] <= t; j++) queued++;
+  for (let i = 0; i < run.n && run.start[i] <= t; i++) {
+    if (run.end[i] <= t) {
+      if (run.reason[i] === DONE) queued--;
+      continue;
+    }
+    queued--;
+    for (let n = run.node[i]; n < run.node[i] + run.nodes[i]; n++) {
+      busy[n] = 1;
+      for (let k = 0; k < per; k++) {
+        if (run.mask[i] >> k & 1) {
+          state[n * per + k] = WORKING;
+          span[n * per + k] = i;
+          working++;
+        }
+      }
+    }
+  }
+  for (const [n, from, to] of s.outages) {
+    if (from > t || to <= t) continue;
+    busy[n] = 1;
+    for (let k = 0; k < per; k++) if (state[n * per + k] !== FAILED) {
+      state[n * per + k] = FAILED;
+      failed++;
+    }
+  }
+  const hole = longestRun(busy);
+  return { t, state, span, working, idle: total - working - failed, failed, queued, hole };
+}
+
+// longestRun is the first of the longest runs of nodes that nobody uses.
+function longestRun(busy) {
+  let node = -1, len = 0;
+  for (let n = 0, from = 0; n < busy.length; n++) {
+    if (busy[n]) from = n + 1;
+    else if (n + 1 - from > len) {
+      len = n + 1 - from;
+      node = from;
+    }
+  }
+  return { node, len };
+}
+
+// profile samples the run at count instants for the strip over the scrubber: working, idle and failed GPUs, and the largest hole.
+function profile(topo, run, s, horizon, count) {
+  const events = [];
+  const add = (t, n, nodes, gpus, failed) => events.push([t, n, nodes, gpus, failed]);
+  for (let i = 0; i < run.n; i++) {
+    const gpus = bitCount(run.mask[i]);
+    add(run.start[i], run.node[i], run.nodes[i], gpus, 0);
+    add(run.end[i], run.node[i], run.nodes[i], -gpus, 0);
+  }
+  for (const [n, from, to] of s.outages) {
+    add(from, n, 1, topo.gpus, 1);
+    add(to, n, 1, -topo.gpus, 1);
+  }
+  events.sort((a, b) => a[0] - b[0]);
+  const busy = new Int32Array(topo.nodes), out = [], total = topo.nodes * topo.gpus;
+  let working = 0, failed = 0, e = 0;
+  for (let i = 0; i <= count; i++) {
+    const t = Math.min(horizon * i / count, horizon - 1);
+    for (; e < events.length && events[e][0] <= t; e++) {
+      const [, n, nodes, gpus, down] = events[e];
+      for (let k = n; k < n + nodes; k++) busy[k] += gpus;
+      if (down) failed += gpus;
+      else working += gpus * nodes;
+    }
+    out.push({ t, working, idle: total - working - failed, failed, hole: longestRun(busy).len });
+  }
+  return out;
+}

@@ -1,0 +1,209 @@
+package widgets
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/fleetlab/fleetlab/fleet"
+)
+
+// figures is what badges, cards and bar show of one run: a ledger put into words. Every formula comes from fleet's definitions.
+type figures struct {
+	Badges []badge
+	Cards  []card
+	Parts  []part
+	Total  part
+	Window string
+	Notes  []definition // how the badges come about
+}
+
+// badge is one constraint: its rule, the figure, and whether it is met, as a sign and a word too.
+type badge struct {
+	Key    string
+	Rule   string
+	Figure string
+	Met    bool
+	Sign   string
+	Word   string
+	Note   string
+	Value  string // the number in full
+}
+
+// card is one entry of the System Ledger. It opens to formula, parts and units.
+type card struct {
+	Key        string
+	Headline   string
+	Sub        string
+	Value      string
+	Definition fleet.Definition
+	Rows       []row
+	Split      bool // also lists the parts of GPU-time
+}
+
+type row struct{ Name, Figure, Unit string }
+
+// part is one use of GPU-time in the window.
+type part struct {
+	Name  string
+	Class string // for its colour and pattern
+	Share float64
+	Width string // of its piece of the bar
+	Text  string // the share as text
+	Hours string
+	Cost  string
+	Value string
+}
+
+type definition struct {
+	fleet.Definition
+	Figure string
+}
+
+// figuresOf words a ledger.
+func figuresOf(c *fleet.Config, l fleet.Ledger) figures {
+	return figures{
+		Badges: badgesOf(c, l),
+		Cards:  []card{mfuCard(c, l), goodputCard(c, l), waitCard(c, l), costCard(c, l)},
+		Parts:  partsOf(l),
+		Total:  part{Hours: hours(l.Split.Total()), Text: percent(1), Cost: dollars(l.CostUSD)},
+		Window: windowOf(c, l),
+		Notes: []definition{
+			{fleet.DefFragmentation, percent(l.Fragmentation)},
+			{fleet.DefFGD, percent(l.FGDOfIdle) + " of idle, " + percent(l.FGDOfTotal) + " of all"},
+			{fleet.DefSLA, slaNote(c, l)},
+		},
+	}
+}
+
+func badgesOf(c *fleet.Config, l fleet.Ledger) []badge {
+	b := []badge{
+		{
+			Key: "fragmentation", Rule: "Fragmentation <" + nbsp + limit(fleet.FragmentationLimit), Figure: percent(l.Fragmentation),
+			Met: l.FragmentationMet(), Value: exact(l.Fragmentation), Note: "FGD " + percent(l.FGDOfIdle) + " of idle",
+		},
+		{
+			Key: "goodput", Rule: "Goodput >" + nbsp + limit(fleet.GoodputFloor), Figure: percent(l.Goodput),
+			Met: l.GoodputMet(), Value: exact(l.Goodput), Note: "useful of all GPU-time",
+		},
+		{Key: "sla", Rule: "SLA", Met: l.SLAMet, Value: fmt.Sprint(l.SLAMet), Note: slaNote(c, l)},
+	}
+	for i := range b {
+		b[i].Sign, b[i].Word = "✗", "missed"
+		if b[i].Met {
+			b[i].Sign, b[i].Word = "✓", "met"
+		}
+	}
+	b[2].Word = map[bool]string{true: "Met", false: "Missed"}[l.SLAMet]
+	return b
+}
+
+func limit(x float64) string { return fmt.Sprintf("%g%s%%", x*100, nbsp) }
+
+// slaNote sets both waits against their limits.
+func slaNote(c *fleet.Config, l fleet.Ledger) string {
+	students := fmt.Sprintf("students p95 %s of %s", duration(l.StudentP95), duration(c.SLA.Wait))
+	if c.Big == 0 {
+		return students
+	}
+	return fmt.Sprintf("big job %s of %s · %s", duration(l.BigWait), duration(c.SLA.Start), students)
+}
+
+func mfuCard(c *fleet.Config, l fleet.Ledger) card {
+	return card{
+		Key: "mfu", Headline: percent(l.ClusterMFU), Sub: percent(c.MFU) + " while useful × goodput", Value: exact(l.ClusterMFU),
+		Definition: fleet.DefMFU,
+		Rows: []row{
+			{"Goodput", percent(l.Goodput), "of all GPU-time"},
+			{"MFU of a GPU while useful", percent(c.MFU), "of its peak FLOPs"},
+			{"Cluster MFU", percent(l.ClusterMFU), "of the fleet's peak FLOPs"},
+		},
+	}
+}
+
+func goodputCard(c *fleet.Config, l fleet.Ledger) card {
+	return card{
+		Key: "goodput", Headline: percent(l.Goodput), Sub: "of the fleet: useful / all GPU-time", Value: exact(l.Goodput),
+		Definition: fleet.DefGoodput, Split: true,
+		Rows: []row{
+			{"Window", windowOf(c, l), "since the start of the run"},
+			{"Node failures", count(int64(l.Failures)), "in the window" + mtbf(l)},
+			{"Evictions", count(int64(l.Evictions)), fmt.Sprintf("jobs; %s GPU-h of work lost", hours(l.LostToEvictions))},
+			{"Lost to failures", hours(l.LostToFailures), "GPU-h of work since the last checkpoints"},
+			{"Migrations", count(int64(l.Migrations)), "jobs moved"},
+		},
+	}
+}
+
+func mtbf(l fleet.Ledger) string {
+	if l.Failures == 0 {
+		return ""
+	}
+	return ", MTBF " + duration(l.MTBF)
+}
+
+func waitCard(c *fleet.Config, l fleet.Ledger) card {
+	students := fmt.Sprintf("students: median %s, p95 %s", duration(l.StudentMedian), duration(l.StudentP95))
+	k := card{
+		Key: "wait", Headline: duration(l.BigWait), Sub: students, Value: exact(l.BigWait.Seconds()), Definition: fleet.DefWait,
+		Rows: []row{
+			{"Students, median", duration(l.StudentMedian), "in the queue"},
+			{"Students, 95th percentile", duration(l.StudentP95), "limit " + duration(c.SLA.Wait)},
+		},
+	}
+	if c.Big == 0 {
+		k.Headline, k.Sub, k.Value = duration(l.StudentMedian), "students: p95 "+duration(l.StudentP95), exact(l.StudentMedian.Seconds())
+		return k
+	}
+	big := row{fmt.Sprintf("Big job (job %d)", c.Big), duration(l.BigWait), "limit " + duration(c.SLA.Start)}
+	start := row{"It started at", "not yet", "still waiting at " + clock(l.Window.End)}
+	if l.BigStart != fleet.Never {
+		start = row{"It started at", clock(l.BigStart), "since the start of the run"}
+	} else {
+		k.Headline = "> " + k.Headline
+	}
+	k.Rows = append([]row{big, start}, k.Rows...)
+	return k
+}
+
+func costCard(c *fleet.Config, l fleet.Ledger) card {
+	wastePerHour := l.CostPerHourUSD * (1 - l.Goodput)
+	return card{
+		Key: "tco", Headline: dollars(l.CostPerHourUSD) + " /h", Sub: dollars(wastePerHour) + " /h buys nothing useful",
+		Value: exact(l.CostPerHourUSD), Definition: fleet.DefTCO, Split: true,
+		Rows: []row{
+			{"Capacity", count(int64(c.Topology.GPUs())), "GPUs"},
+			{"Rate", fmt.Sprintf("$%.2f", c.RateUSD), "per GPU-hour, used or idle"},
+			{"Total", dollars(l.CostUSD), "over " + duration(l.Window.End-l.Window.Start)},
+			{"Bought nothing useful", dollars(l.WasteUSD), percent(1 - l.Goodput)},
+		},
+	}
+}
+
+func windowOf(c *fleet.Config, l fleet.Ledger) string {
+	w := clock(l.Window.Start) + "–" + clock(l.Window.End)
+	if c.Big != 0 {
+		return w + ", from the big job's arrival"
+	}
+	return w
+}
+
+// partClass names the colours of cockpit.css.
+var partClass = [fleet.NumParts]string{
+	"useful", "checkpoint", "rework", "preempted", "restart", "pause", "tax", "stranded", "idle", "failed",
+}
+
+func partsOf(l fleet.Ledger) []part {
+	out := make([]part, fleet.NumParts)
+	for i := range out {
+		p := fleet.Part(i)
+		share := l.Split.Share(p)
+		out[i] = part{
+			Name: p.String(), Class: partClass[i], Share: share, Width: strconv.FormatFloat(share*100, 'f', 4, 64) + "%", Text: percent(share), Hours: hours(l.Split[p]),
+			Cost: dollars(share * l.CostUSD), Value: exact(share),
+		}
+		if l.Split[p] > 0 && share < 0.0005 {
+			out[i].Text = "<" + nbsp + "0.1" + nbsp + "%"
+		}
+	}
+	return out
+}

@@ -1,0 +1,84 @@
+package widgets
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/fleetlab/fleetlab/fleet"
+)
+
+// This file writes numbers as people read them. The unit follows a no-break space.
+
+const nbsp = "\u00a0"
+
+// percent writes a ratio with one decimal, rounded as fleet rounds it to decide a badge.
+func percent(ratio float64) string {
+	if math.IsNaN(ratio) || math.IsInf(ratio, 0) {
+		return "–"
+	}
+	return strconv.FormatFloat(math.Round(ratio*1000)/10, 'f', 1, 64) + nbsp + "%"
+}
+
+// count writes a whole number with thousands separators.
+func count(n int64) string {
+	if n < 0 {
+		return "−" + count(-n)
+	}
+	digits := strconv.FormatInt(n, 10)
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
+}
+
+// hours writes GPU-time: with a decimal below 1,000 GPU-hours.
+func hours(g fleet.GPUTime) string {
+	h := g.Hours()
+	if math.Abs(h) < 1000 {
+		return strconv.FormatFloat(h, 'f', 1, 64)
+	}
+	return count(int64(math.Round(h)))
+}
+
+// dollars writes whole dollars; below $100 also the cents.
+func dollars(usd float64) string {
+	switch {
+	case math.IsNaN(usd) || math.IsInf(usd, 0):
+		return "–"
+	case usd != 0 && math.Abs(usd) < 100:
+		return fmt.Sprintf("$%.2f", usd)
+	case usd < 0:
+		return "−$" + count(int64(math.Round(-usd)))
+	}
+	return "$" + count(int64(math.Round(usd)))
+}
+
+// duration writes a time as fleet does, and never as "0 ms".
+func duration(d time.Duration) string {
+	if d == 0 {
+		return "0" + nbsp + "s"
+	}
+	return unbroken(fleet.FormatDuration(d))
+}
+
+// unbroken keeps a figure on one line.
+func unbroken(s string) string {
+	out := []rune(s)
+	for i, r := range out {
+		if r == ' ' {
+			out[i] = '\u00a0'
+		}
+	}
+	return string(out)
+}
+
+// clock writes an instant of the run as hours:minutes:seconds since its start.
+func clock(d time.Duration) string {
+	s := int64(d / time.Second)
+	return fmt.Sprintf("%02d:%02d:%02d", s/3600, s/60%60, s%60)
+}
+
+// exact writes a number in full, for attributes that programs read.
+func exact(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

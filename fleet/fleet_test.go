@@ -1,0 +1,365 @@
+package fleet_test
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fleetlab/fleetlab/fleet"
+)
+
+// small is a fleet of nodes × 8 GPUs in one rack with nothing that costs extra.
+func small(nodes int) fleet.Config {
+	c := fleet.Default()
+	c.Topology = fleet.Topology{Pods: 1, RacksPerPod: 1, NodesPerRack: nodes, GPUsPerNode: 8}
+	c.Horizon = 24 * time.Hour
+	return c
+}
+
+func simulate(t testing.TB, c fleet.Config) *fleet.Run {
+	t.Helper()
+	r, err := fleet.Simulate(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// digest is a hash of all that a run shows.
+func digest(r *fleet.Run) uint64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%+v|%+v|%+v|%+v|%+v|%+v|%+v", r.Spans, r.Outages, r.Pauses, r.Incidents, r.Samples, r.Queue, r.Ledger())
+	return h.Sum64()
+}
+
+// random draws a configuration that uses every mechanism: sizes up to gangs that do not fill their last node, priorities, failures
+// that overlap and flap, evictions with and without grace, migrations, checkpoints with and without cost.
+func random(seed uint64) fleet.Config {
+	rng := rand.New(rand.NewPCG(seed, 99))
+	pick := func(d ...time.Duration) time.Duration { return d[rng.IntN(len(d))] }
+	c := small(4 + rng.IntN(20))
+	c.Policy = []fleet.Policy{fleet.FCFS, fleet.BestFit, fleet.Preemption}[rng.IntN(3)]
+	c.Preempt, c.Defrag = rng.IntN(2) == 0, rng.IntN(2) == 0
+	c.Checkpoint = pick(time.Minute, 7*time.Minute, time.Hour, 24*time.Hour)
+	c.Grace = pick(0, 0, 30*time.Second, 10*time.Minute)
+	c.Migration.Concurrency, c.Migration.Tax = 1+rng.IntN(5), []float64{0, 0.1, 0.37}[rng.IntN(3)]
+	c.Migration.TaxFor = pick(0, time.Minute, time.Hour)
+	gpus := c.Topology.GPUs()
+	var at time.Duration
+	for id := 1; id <= 150; id++ {
+		at += time.Duration(rng.ExpFloat64() * float64(4*time.Minute))
+		j := fleet.Job{
+			ID: id, GPUs: 1 + rng.IntN(8), Arrival: at, Work: time.Second + time.Duration(rng.ExpFloat64()*float64(2*time.Hour)),
+			Priority: rng.IntN(2), Write: pick(0, 30*time.Second, 3*time.Minute), Restart: pick(0, 2*time.Minute),
+		}
+		if rng.IntN(12) == 0 {
+			j.GPUs, j.Priority = 9+rng.IntN(gpus-8), rng.IntN(4)
+		}
+		if c.Big == 0 && j.GPUs > 8 {
+			c.Big, j.Priority = id, 5
+		}
+		c.Jobs = append(c.Jobs, j)
+	}
+	at = 0
+	for range 30 {
+		at += time.Duration(rng.ExpFloat64() * float64(20*time.Minute))
+		c.Faults = append(c.Faults, fleet.Fault{Node: rng.IntN(c.Topology.Nodes()), At: at, Repair: time.Millisecond + time.Duration(rng.ExpFloat64()*float64(pick(time.Minute, time.Hour)))})
+	}
+	return c
+}
+
+// The parts add up to capacity × time at every event, nobody shares a GPU, and what is recorded in two ways agrees.
+func TestConservationAtEveryEvent(t *testing.T) {
+	var evictions, migrations, kills, stranded int
+	for seed := range uint64(60) {
+		c := random(seed)
+		r := simulate(t, c)
+		for i, s := range r.Samples {
+			if s.Working+s.Idle+s.Failed != c.Topology.GPUs() {
+				t.Fatalf("seed %d at %v: %d + %d + %d GPUs", seed, s.At, s.Working, s.Idle, s.Failed)
+			}
+			split := r.SplitAt(s.At)
+			if want := fleet.GPUTime(c.Topology.GPUs()) * fleet.GPUTime(s.At/fleet.Resolution); split.Total() != want {
+				t.Fatalf("seed %d at %v: parts add up to %d GPU-ms of %d: %v", seed, s.At, split.Total(), want, split)
+			}
+			for p, g := range split {
+				if g < 0 {
+					t.Fatalf("seed %d at %v: %v is %d GPU-ms", seed, s.At, fleet.Part(p), g)
+				}
+			}
+			if i%7 == 0 {
+				checkSnapshot(t, r, s)
+			}
+		}
+		nobodyShares(t, r)
+		l := r.Ledger()
+		evictions, migrations = evictions+l.Evictions, migrations+l.Migrations
+		for _, q := range r.Queue {
+			kills += q.Kills
+		}
+		if l.Split[fleet.Stranded] > 0 {
+			stranded++
+		}
+	}
+	if evictions == 0 || migrations == 0 || kills == 0 || stranded == 0 { // else the test proves nothing
+		t.Fatalf("%d evictions, %d migrations, %d kills by failure, %d runs with stranded GPUs", evictions, migrations, kills, stranded)
+	}
+}
+
+// checkSnapshot compares a sample, which the simulation counted, with the snapshot, which is rebuilt from spans and outages.
+func checkSnapshot(t *testing.T, r *fleet.Run, s fleet.Sample) {
+	t.Helper()
+	if s.At >= r.Config.Horizon {
+		return
+	}
+	snap := r.At(s.At)
+	var n [3]int
+	for _, state := range snap.State {
+		n[state]++
+	}
+	if n[fleet.GPUIdle] != s.Idle || n[fleet.GPUWorking] != s.Working || n[fleet.GPUFailed] != s.Failed {
+		t.Fatalf("at %v the snapshot has %v, the sample %+v", s.At, n, s)
+	}
+	g, longest, run := r.Config.Topology.GPUsPerNode, 0, 0
+	for node := range r.Config.Topology.Nodes() {
+		run++
+		for gpu := range g {
+			if snap.State[node*g+gpu] != fleet.GPUIdle {
+				run = 0
+			}
+		}
+		longest = max(longest, run)
+	}
+	if longest != s.LargestHole {
+		t.Fatalf("at %v the largest hole is %d nodes, the sample says %d", s.At, longest, s.LargestHole)
+	}
+}
+
+// nobodyShares checks that no two spans hold one GPU at the same time, that gangs hold all of their place or nothing, that no job
+// has two spans at once, and that no span is on a node that is down.
+func nobodyShares(t *testing.T, r *fleet.Run) {
+	t.Helper()
+	for i := range r.Spans {
+		a := &r.Spans[i]
+		if j := r.Config.Jobs[a.Job]; a.GPUs() < j.GPUs || a.Nodes != r.Config.Topology.NodesFor(j.GPUs) {
+			t.Fatalf("job %d wants %d GPUs and holds %d on %d nodes", j.ID, j.GPUs, a.GPUs(), a.Nodes)
+		}
+		if a.End < a.Start {
+			t.Fatalf("span %+v ends before it starts", a)
+		}
+		for k := i + 1; k < len(r.Spans) && r.Spans[k].Start < a.End; k++ {
+			b := &r.Spans[k]
+			if b.Start == b.End {
+				continue
+			}
+			if a.Job == b.Job || a.Mask&b.Mask != 0 && a.Node < b.Node+b.Nodes && b.Node < a.Node+a.Nodes {
+				t.Fatalf("spans %+v and %+v overlap", a, b)
+			}
+		}
+		for _, o := range r.Outages {
+			if o.Node >= a.Node && o.Node < a.Node+a.Nodes && a.Start < o.End && o.Start < a.End {
+				t.Fatalf("span %+v runs on a node that is down: %+v", a, o)
+			}
+		}
+	}
+}
+
+// All work that a finished job asked for is booked as useful exactly once, however often parts of it were lost.
+func TestUsefulWorkIsBookedOnce(t *testing.T) {
+	for seed := range uint64(60) {
+		c := random(seed)
+		c.Horizon = 100 * 24 * time.Hour
+		r := simulate(t, c)
+		var want fleet.GPUTime
+		for i, q := range r.Queue {
+			j := r.Config.Jobs[i]
+			if q.Done == fleet.Never {
+				t.Fatalf("seed %d: job %d has not finished in 100 days", seed, j.ID)
+			}
+			want += fleet.GPUTime(j.GPUs) * fleet.GPUTime(j.Work/fleet.Resolution)
+		}
+		if got := r.SplitAt(c.Horizon)[fleet.Useful]; got != want {
+			t.Fatalf("seed %d: %d GPU-ms useful, the jobs asked for %d", seed, got, want)
+		}
+	}
+}
+
+func TestSameConfigSameRun(t *testing.T) {
+	for seed := range uint64(20) {
+		first := digest(simulate(t, random(seed)))
+		for range 2 {
+			if again := digest(simulate(t, random(seed))); again != first {
+				t.Fatalf("seed %d: runs differ", seed)
+			}
+		}
+	}
+}
+
+func TestSweepGivesTheSameRuns(t *testing.T) {
+	configs := make([]fleet.Config, 30)
+	for i := range configs {
+		configs[i] = random(uint64(i))
+	}
+	got := make([]uint64, len(configs))
+	if err := fleet.Sweep(configs, func(i int, r *fleet.Run) { got[i] = digest(r) }); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range configs {
+		if want := digest(simulate(t, c)); got[i] != want {
+			t.Errorf("setting %d differs from its own run", i)
+		}
+	}
+	configs[3].Checkpoint = 0
+	visited := make([]bool, len(configs))
+	err := fleet.Sweep(configs, func(i int, _ *fleet.Run) { visited[i] = true })
+	if !errors.Is(err, fleet.ErrConfig) || !strings.Contains(err.Error(), "setting 3") || visited[3] || !visited[4] {
+		t.Errorf("a bad setting among good ones: %v, visited %v", err, visited)
+	}
+}
+
+func TestValidateNamesFieldValueAndRange(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		set  func(c *fleet.Config)
+		want []string
+	}{
+		{"pods", func(c *fleet.Config) { c.Topology.Pods = 0 }, []string{"Topology.Pods 0", "between 1 and 1000"}},
+		{"gpus per node", func(c *fleet.Config) { c.Topology.GPUsPerNode = 17 }, []string{"Topology.GPUsPerNode 17", "between 1 and 16"}},
+		{"capacity", func(c *fleet.Config) { c.Topology.Pods, c.Topology.RacksPerPod = 1000, 1000 }, []string{"Topology.GPUs()", "200000"}},
+		{"horizon", func(c *fleet.Config) { c.Horizon = -1 }, []string{"Horizon -1ns", "between 1s and 9600h"}},
+		{"policy", func(c *fleet.Config) { c.Policy = nil }, []string{"Policy nil", "FCFS"}},
+		{"checkpoint low", func(c *fleet.Config) { c.Checkpoint = 59 * time.Second }, []string{"Checkpoint 59s", "between 1m0s and 24h0m0s"}},
+		{"checkpoint high", func(c *fleet.Config) { c.Checkpoint = 25 * time.Hour }, []string{"Checkpoint 25h0m0s"}},
+		{"grace", func(c *fleet.Config) { c.Grace = -time.Second }, []string{"Grace -1s", "between 0s and 1h0m0s"}},
+		{"concurrency", func(c *fleet.Config) { c.Migration.Concurrency = 0 }, []string{"Migration.Concurrency 0"}},
+		{"move", func(c *fleet.Config) { c.Migration.Move = 0 }, []string{"Migration.Move 0s"}},
+		{"tax", func(c *fleet.Config) { c.Migration.Tax = 1 }, []string{"Migration.Tax 1", "between 0 and 0.9"}},
+		{"tax NaN", func(c *fleet.Config) { c.Migration.Tax = math.NaN() }, []string{"Migration.Tax NaN"}},
+		{"tax for", func(c *fleet.Config) { c.Migration.TaxFor = -1 }, []string{"Migration.TaxFor"}},
+		{"sla", func(c *fleet.Config) { c.SLA.Start = -1 }, []string{"SLA.Start"}},
+		{"sla wait", func(c *fleet.Config) { c.SLA.Wait = -1 }, []string{"SLA.Wait"}},
+		{"rate", func(c *fleet.Config) { c.RateUSD = math.Inf(1) }, []string{"RateUSD +Inf", "between 0 and 1000"}},
+		{"mfu", func(c *fleet.Config) { c.MFU = 0 }, []string{"MFU 0", "above 0"}},
+		{"job id", func(c *fleet.Config) { c.Jobs = []fleet.Job{{ID: 0, GPUs: 1, Work: time.Hour}} }, []string{"Jobs[0].ID 0"}},
+		{"job twice", func(c *fleet.Config) {
+			c.Jobs = []fleet.Job{{ID: 1, GPUs: 1, Work: time.Hour}, {ID: 1, GPUs: 1, Work: time.Hour}}
+		}, []string{"Jobs[1].ID 1", "unique"}},
+		{"job too large", func(c *fleet.Config) { c.Jobs = []fleet.Job{{ID: 1, GPUs: 10001, Work: time.Hour}} }, []string{"Jobs[0].GPUs 10001", "10000"}},
+		{"job order", func(c *fleet.Config) {
+			c.Jobs = []fleet.Job{{ID: 1, GPUs: 1, Work: time.Hour, Arrival: 2}, {ID: 2, GPUs: 1, Work: time.Hour, Arrival: 1}}
+		}, []string{"Jobs[1].Arrival"}},
+		{"job work", func(c *fleet.Config) { c.Jobs = []fleet.Job{{ID: 1, GPUs: 1}} }, []string{"Jobs[0].Work 0s"}},
+		{"job write", func(c *fleet.Config) { c.Jobs = []fleet.Job{{ID: 1, GPUs: 1, Work: 1e9, Write: -1}} }, []string{"Jobs[0].Write"}},
+		{"job restart", func(c *fleet.Config) { c.Jobs = []fleet.Job{{ID: 1, GPUs: 1, Work: 1e9, Restart: -1}} }, []string{"Jobs[0].Restart"}},
+		{"big", func(c *fleet.Config) { c.Big = 7 }, []string{"Big 7"}},
+		{"fault node", func(c *fleet.Config) { c.Faults = []fleet.Fault{{Node: 1250, Repair: time.Hour}} }, []string{"Faults[0].Node 1250", "1249"}},
+		{"fault order", func(c *fleet.Config) {
+			c.Faults = []fleet.Fault{{At: 2, Repair: time.Hour}, {At: 1, Repair: time.Hour}}
+		}, []string{"Faults[1].At"}},
+		{"fault repair", func(c *fleet.Config) { c.Faults = []fleet.Fault{{}} }, []string{"Faults[0].Repair 0s"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			config := fleet.Default()
+			c.set(&config)
+			_, err := fleet.Simulate(config)
+			if !errors.Is(err, fleet.ErrConfig) {
+				t.Fatalf("got %v, want ErrConfig", err)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q does not say %q", err, want)
+				}
+			}
+		})
+	}
+	if err := fleet.Default().Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A policy may be a student's: whatever it does ends in an error that says what was wrong.
+func TestPolicyErrors(t *testing.T) {
+	place := func(n int) fleet.Policy {
+		return fleet.Placing("Mine", func(fleet.View, fleet.Job) int { return n })
+	}
+	decide := func(d fleet.Decision) fleet.Policy { return policyFunc(func(fleet.View) fleet.Decision { return d }) }
+	for _, c := range []struct {
+		name   string
+		policy fleet.Policy
+		want   string
+	}{
+		{"full node", place(0), "job 2 needs 5 GPUs of node 0, which has 3 free"},
+		{"no such node", place(99), "node 99: must be between 0 and 1"},
+		{"panic", fleet.Placing("Mine", func(fleet.View, fleet.Job) int { panic("oops") }), "policy Mine at 0 s: panic: oops"},
+		{"no such job", decide(fleet.Decision{Job: 17, Node: 0}), "job index 17"},
+		{"not in the queue", decide(fleet.Decision{Job: 2, Node: 0}), "job 3 is not in the queue"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			config := small(2)
+			config.Policy = c.policy
+			config.Jobs = []fleet.Job{{ID: 1, GPUs: 5, Work: time.Hour}, {ID: 2, GPUs: 5, Work: time.Hour}, {ID: 3, GPUs: 1, Work: time.Hour, Arrival: time.Minute}}
+			_, err := fleet.Simulate(config)
+			if !errors.Is(err, fleet.ErrPolicy) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want ErrPolicy with %q", err, c.want)
+			}
+		})
+	}
+}
+
+type policyFunc func(fleet.View) fleet.Decision
+
+func (f policyFunc) Decide(v fleet.View) fleet.Decision { return f(v) }
+
+// A placement that never finds a place leaves everybody waiting, and the run still ends.
+func TestPolicyThatAlwaysWaits(t *testing.T) {
+	c := small(2)
+	c.Policy = fleet.Placing("Lazy", func(fleet.View, fleet.Job) int { return fleet.Wait })
+	c.Jobs = []fleet.Job{{ID: 1, GPUs: 1, Work: time.Hour}}
+	if r := simulate(t, c); r.Queue[0].Wait != c.Horizon || r.Queue[0].FirstRun != fleet.Never {
+		t.Errorf("got %+v", r.Queue[0])
+	}
+}
+
+// One's own first fit and best fit give the runs of the built-in ones.
+func TestOwnPlacementEqualsBuiltIn(t *testing.T) {
+	own := fleet.Placing("Best-Fit", func(v fleet.View, j fleet.Job) int {
+		best := fleet.Wait
+		for n := range v.Nodes() {
+			if v.Free(n) >= j.GPUs && (best == fleet.Wait || v.Free(n) < v.Free(best)) {
+				best = n
+			}
+		}
+		return best
+	})
+	for seed := range uint64(20) {
+		c := random(seed)
+		c.Policy, c.Preempt = fleet.BestFit, false
+		want := simulate(t, c)
+		c.Policy = own
+		if got := simulate(t, c); digest(got) != digest(want) {
+			t.Fatalf("seed %d: the same rule gives another run", seed)
+		}
+	}
+}
+
+// Times that are no whole milliseconds are rounded, and everything still adds up.
+func TestTimesAreRoundedToTheResolution(t *testing.T) {
+	c := small(2)
+	c.Jobs = []fleet.Job{{ID: 1, GPUs: 3, Work: time.Hour + 333*time.Microsecond, Arrival: 1234567}}
+	c.Faults = []fleet.Fault{{Node: 1, At: 999999, Repair: 1000001}}
+	r := simulate(t, c)
+	if s := r.Spans[0]; s.Start != time.Millisecond || s.End != time.Hour+time.Millisecond {
+		t.Errorf("span from %v to %v", s.Start, s.End)
+	}
+	if got := r.SplitAt(c.Horizon).Total().Hours(); got != 16*24 {
+		t.Errorf("parts add up to %v GPU-h", got)
+	}
+	if c.Jobs[0].Arrival != 1234567 {
+		t.Error("the caller's jobs were changed")
+	}
+}

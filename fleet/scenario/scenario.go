@@ -51,7 +51,7 @@ var (
 		Write: 30 * time.Second, Restart: 3 * time.Minute,
 	}
 	ActIBig = fleet.Job{
-		GPUs: 1000, Arrival: 4 * time.Hour, Work: 24 * time.Hour, Priority: 10, Write: 2 * time.Minute, Restart: 6 * time.Minute,
+		GPUs: 1000, Arrival: 4*time.Hour + 30*time.Minute, Work: 24 * time.Hour, Priority: 10, Write: 2 * time.Minute, Restart: 6 * time.Minute,
 	}
 )
 

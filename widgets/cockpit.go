@@ -201,7 +201,8 @@ func cockpitPage(run *fleet.Run, g *grid, results []result) (Output, error) {
 		Big      int
 		Need     string
 		Horizon  int64
-	}{count(int64(c.Topology.GPUs())), g.Policies, ticks(g.Taus), c.Big, needText(c), p.Horizon})
+		FreeRows []int
+	}{count(int64(c.Topology.GPUs())), g.Policies, ticks(g.Taus), c.Big, needText(c), p.Horizon, upTo(c.Topology.GPUsPerNode)})
 	if err != nil {
 		return Output{}, err
 	}
@@ -224,6 +225,15 @@ func cockpitPage(run *fleet.Run, g *grid, results []result) (Output, error) {
 		template.JS("(() => {\n\"use strict\";\n" + codecJS + cockpitJS + "})();\n"),
 	})
 	return Output{HTML: html, Text: static.text()}, err
+}
+
+// upTo is 0, 1, … n.
+func upTo(n int) []int {
+	out := make([]int, n+1)
+	for i := range out {
+		out[i] = i
+	}
+	return out
 }
 
 func needText(c *fleet.Config) string {

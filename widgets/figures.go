@@ -68,7 +68,7 @@ func figuresOf(c *fleet.Config, l fleet.Ledger) figures {
 		Total:  part{Hours: hours(l.Split.Total()), Text: percent(1), Cost: dollars(l.CostUSD)},
 		Window: windowOf(c, l),
 		Notes: []definition{
-			{fleet.DefFragmentation, percent(l.Fragmentation)},
+			{fleet.DefFragmentation, percent(l.Fragmentation) + " at " + clock(l.AuditAt) + ", " + percent(l.FragmentationOverWindow) + " over the window"},
 			{fleet.DefFGD, percent(l.FGDOfIdle) + " of idle, " + percent(l.FGDOfTotal) + " of all"},
 			{fleet.DefSLA, slaNote(c, l)},
 		},
@@ -79,7 +79,7 @@ func badgesOf(c *fleet.Config, l fleet.Ledger) []badge {
 	b := []badge{
 		{
 			Key: "fragmentation", Rule: "Fragmentation <" + nbsp + limit(fleet.FragmentationLimit), Figure: percent(l.Fragmentation),
-			Met: l.FragmentationMet(), Value: exact(l.Fragmentation), Note: "FGD " + percent(l.FGDOfIdle) + " of idle",
+			Met: l.FragmentationMet(), Value: exact(l.Fragmentation), Note: "at " + clock(l.AuditAt) + " · FGD " + percent(l.FGDOfIdle) + " of idle",
 		},
 		{
 			Key: "goodput", Rule: "Goodput >" + nbsp + limit(fleet.GoodputFloor), Figure: percent(l.Goodput),
@@ -99,13 +99,21 @@ func badgesOf(c *fleet.Config, l fleet.Ledger) []badge {
 
 func limit(x float64) string { return fmt.Sprintf("%g%s%%", x*100, nbsp) }
 
+// bigWait is the big job's wait, with a sign while it lasts.
+func bigWait(l fleet.Ledger) string {
+	if l.BigStart == fleet.Never {
+		return ">" + nbsp + duration(l.BigWait)
+	}
+	return duration(l.BigWait)
+}
+
 // slaNote sets both waits against their limits.
 func slaNote(c *fleet.Config, l fleet.Ledger) string {
-	students := fmt.Sprintf("students p95 %s of %s", duration(l.StudentP95), duration(c.SLA.Wait))
+	students := fmt.Sprintf("students p95 %s, limit %s", duration(l.StudentP95), duration(c.SLA.Wait))
 	if c.Big == 0 {
 		return students
 	}
-	return fmt.Sprintf("big job %s of %s · %s", duration(l.BigWait), duration(c.SLA.Start), students)
+	return fmt.Sprintf("big job %s, limit %s · %s", bigWait(l), duration(c.SLA.Start), students)
 }
 
 func mfuCard(c *fleet.Config, l fleet.Ledger) card {
@@ -125,11 +133,12 @@ func goodputCard(c *fleet.Config, l fleet.Ledger) card {
 		Key: "goodput", Headline: percent(l.Goodput), Sub: "of the fleet: useful / all GPU-time", Value: exact(l.Goodput),
 		Definition: fleet.DefGoodput, Split: true,
 		Rows: []row{
-			{"Window", windowOf(c, l), "since the start of the run"},
+			{"Window", clock(l.Window.Start) + "–" + clock(l.Window.End), windowNote(c)},
 			{"Node failures", count(int64(l.Failures)), "in the window" + mtbf(l)},
-			{"Evictions", count(int64(l.Evictions)), fmt.Sprintf("jobs; %s GPU-h of work lost", hours(l.LostToEvictions))},
+			{"Evictions", count(int64(l.Evictions)), fmt.Sprintf("jobs; %s GPU-h of work lost", hours(l.Price.Lost))},
 			{"Lost to failures", hours(l.LostToFailures), "GPU-h of work since the last checkpoints"},
 			{"Migrations", count(int64(l.Migrations)), "jobs moved"},
+			{"Price of starting the big job", hours(l.Price.Total()), "GPU-h, " + dollars(l.Price.USD)},
 		},
 	}
 }
@@ -154,13 +163,12 @@ func waitCard(c *fleet.Config, l fleet.Ledger) card {
 		k.Headline, k.Sub, k.Value = duration(l.StudentMedian), "students: p95 "+duration(l.StudentP95), exact(l.StudentMedian.Seconds())
 		return k
 	}
-	big := row{fmt.Sprintf("Big job (job %d)", c.Big), duration(l.BigWait), "limit " + duration(c.SLA.Start)}
+	big := row{fmt.Sprintf("Big job (job %d)", c.Big), bigWait(l), "limit " + duration(c.SLA.Start)}
 	start := row{"It started at", "not yet", "still waiting at " + clock(l.Window.End)}
 	if l.BigStart != fleet.Never {
 		start = row{"It started at", clock(l.BigStart), "since the start of the run"}
-	} else {
-		k.Headline = "> " + k.Headline
 	}
+	k.Headline = bigWait(l)
 	k.Rows = append([]row{big, start}, k.Rows...)
 	return k
 }
@@ -180,11 +188,14 @@ func costCard(c *fleet.Config, l fleet.Ledger) card {
 }
 
 func windowOf(c *fleet.Config, l fleet.Ledger) string {
-	w := clock(l.Window.Start) + "–" + clock(l.Window.End)
+	return clock(l.Window.Start) + "–" + clock(l.Window.End) + ", " + windowNote(c)
+}
+
+func windowNote(c *fleet.Config) string {
 	if c.Big != 0 {
-		return w + ", from the big job's arrival"
+		return "from the big job's arrival"
 	}
-	return w
+	return "the whole run"
 }
 
 // partClass names the colours of cockpit.css.

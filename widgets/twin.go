@@ -72,13 +72,9 @@ func staticOf(run *fleet.Run, g *grid, results []result) (staticTwin, error) {
 
 func rowOf(g *grid, i int, r result) settingRow {
 	x := g.Settings[i]
-	wait := duration(r.ledger.BigWait)
-	if r.ledger.BigStart == fleet.Never {
-		wait = "> " + wait
-	}
 	return settingRow{
 		Policy: g.Policies[x.Policy].Name, Preempt: onOff(x.Preempt), Defrag: onOff(x.Defrag), Own: i == g.Initial, Figures: r.figures,
-		BigWait: wait, P95: duration(r.ledger.StudentP95), MFU: percent(r.ledger.ClusterMFU), Waste: dollars(r.ledger.WasteUSD),
+		BigWait: bigWait(r.ledger), P95: duration(r.ledger.StudentP95), MFU: percent(r.ledger.ClusterMFU), Waste: dollars(r.ledger.WasteUSD),
 	}
 }
 

@@ -147,6 +147,12 @@ export async function openNotebook(page, lab, name) {
     return panel?.context?.path === name && panel.sessionContext?.isReady &&
       panel.sessionContext.session?.kernel?.connectionStatus === 'connected'
   }, name, { timeout: 60_000 })
+  await splashGone(page)
+}
+
+// JupyterLab covers the page while it starts and while it loads a theme.
+async function splashGone(page) {
+  await page.locator('#jupyterlab-splash').waitFor({ state: 'detached' })
 }
 
 // Runs a function in the page on the open notebook: of(page, (panel, app, argument) => …, argument).
@@ -222,6 +228,7 @@ export async function setTheme(page, theme) {
   const name = theme === 'dark' ? 'JupyterLab Dark' : 'JupyterLab Light'
   await of(page, (panel, app, theme) => app.commands.execute('apputils:change-theme', { theme }).then(() => null), name)
   await page.waitForFunction((name) => document.body.dataset.jpThemeName === name, name)
+  await splashGone(page)
 }
 
 export async function screenshot(what, name) {

@@ -167,21 +167,21 @@ def go_install(*what: str) -> None:
 
 
 def make_echarts() -> str | None:
-    from_cdn = "charts load their script from the internet until then"
+    from_cdn = "left to the CDN"
     if not shutil.which("npm"):
-        return f"npm is missing: {from_cdn}"
+        return f"{from_cdn}, as npm is missing"
     ECHARTS.parent.mkdir(parents=True, exist_ok=True)
     package = f"echarts-{ECHARTS_VERSION}.tgz"
     try:
         command("npm", "pack", "--silent", "--cache", CACHE / "npm", "--fetch-retries=0", f"echarts@{ECHARTS_VERSION}",
                 tries=2, cwd=ECHARTS.parent)
     except subprocess.CalledProcessError as e:
-        return f"npm could not fetch it ({last_line(e)}): {from_cdn}"
+        return f"{from_cdn}, as npm could not fetch it: {last_line(e)}"
     command("tar", "-xzf", package, "--strip-components=2", "package/dist/echarts.common.min.js", cwd=ECHARTS.parent)
     (ECHARTS.parent / package).unlink()
     if hashlib.sha256(ECHARTS.read_bytes()).hexdigest() != ECHARTS_SHA256:
         ECHARTS.unlink()
-        return f"what npm fetched is not what this lab was tested with: {from_cdn}"
+        return f"{from_cdn}, as what npm fetched is not the file that this lab was tested with"
     return None
 
 

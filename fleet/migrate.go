@@ -27,6 +27,9 @@ type move struct {
 // high end, and all others before the window of need nodes that is cheapest to empty – and takes the one that moves the fewest
 // GPUs. Gangs stay where they are.
 func (s *sim) planMigration(need int) *migrationPlan {
+	if s.idle < need*s.topo.GPUsPerNode {
+		return nil
+	}
 	n := len(s.free)
 	low := make([]int, n)
 	for i := range low {
@@ -116,7 +119,7 @@ func (s *sim) pack(order []int, need int) *migrationPlan {
 // packing is the fleet as it would be after the moves so far.
 type packing struct {
 	s      *sim
-	free   map[int]int   // by node that is kept
+	free   []int         // by node that is kept
 	levels []bitset      // kept nodes by number of free GPUs
 	on     map[int][]int // by kept node that was touched, see jobsOn
 	pool   []packed
@@ -132,7 +135,7 @@ type packed struct {
 
 func newPacking(s *sim, keep []int) *packing {
 	g := s.topo.GPUsPerNode
-	p := &packing{s: s, free: make(map[int]int, len(keep)), levels: make([]bitset, g+1), on: map[int][]int{}, bySize: make([][]int, g+1)}
+	p := &packing{s: s, free: make([]int, len(s.free)), levels: make([]bitset, g+1), on: map[int][]int{}, bySize: make([][]int, g+1)}
 	for k := range p.levels {
 		p.levels[k] = newBitset(len(s.free))
 	}

@@ -48,7 +48,7 @@ func Placing(name string, place Placement) Policy {
 	if place == nil {
 		place = func(View, Job) int { return Wait }
 	}
-	return queueing{name: name, place: func(v View, j Job) int {
+	return queueing{name: name, own: true, place: func(v View, j Job) int {
 		if j.GPUs > v.GPUsPerNode() {
 			return PlaceBest(v, j)
 		}
@@ -61,23 +61,31 @@ type queueing struct {
 	name     string
 	place    Placement
 	strict   bool // nobody passes a job that waits
+	own      bool // a placement of somebody's own: nothing is known of it
 	preempts bool // by priority, and evicting
 }
 
 // String is the name of the policy.
 func (q queueing) String() string { return q.name }
 
-// Decide goes through the queue until a job has a place.
+// Decide goes through the queue until a job has a place. Where a job has none, no job of its size or larger has one either, so those
+// need not be tried; if one GPU is too much, nobody fits. (Of a placement of somebody's own this is not known.)
 func (q queueing) Decide(v View) Decision {
 	waits := Decision{Nobody, Wait}
+	tooMany := v.s.topo.GPUs() + 1
 	for i, j := range v.order(q.preempts) {
-		if n := q.place(v, j); n != Wait {
-			return Decision{i, n}
+		if j.GPUs < tooMany {
+			if n := q.place(v, j); n != Wait {
+				return Decision{i, n}
+			}
+			if !q.own {
+				tooMany = j.GPUs
+			}
 		}
 		if waits.Job == Nobody {
 			waits.Job = i
 		}
-		if q.strict {
+		if q.strict || tooMany == 1 {
 			break
 		}
 	}

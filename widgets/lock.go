@@ -1,0 +1,129 @@
+package widgets
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fleetlab/fleetlab/fleet"
+	"github.com/fleetlab/fleetlab/fleet/scenario"
+)
+
+// Guess is a prediction that can be set against a run: see scenario.FragmentedGuess.
+type Guess interface {
+	Gaps(run *fleet.Run) ([]scenario.Gap, error)
+}
+
+// Locked shows its views only once the prediction is made: until then, that is while predict panics as an unanswered cell does, it
+// shows a lock and nothing else. The lock never fails a cell, so a notebook that nobody has answered yet runs to its end.
+func Locked[G Guess](predict func() G, views ...View) View {
+	return view(func() (Output, error) {
+		if _, made := ask(predict); !made {
+			html, err := expand("lock", nil)
+			return Output{HTML: html, Text: lockText}, err
+		}
+		var all Output
+		for _, v := range views {
+			out, err := v.Render()
+			if err != nil {
+				return Output{}, err
+			}
+			all.HTML += out.HTML
+			all.Text += out.Text
+		}
+		return all, nil
+	})
+}
+
+// Gap sets what was predicted against what the run says. Without a prediction it is locked.
+func Gap[G Guess](predict func() G, run *fleet.Run) View {
+	return Locked(predict, view(func() (Output, error) {
+		if err := checkRun("run", run); err != nil {
+			return Output{}, err
+		}
+		gaps, err := predict().Gaps(run)
+		if err != nil {
+			return Output{}, fmt.Errorf("your prediction: %w", err)
+		}
+		rows := gapRows(gaps)
+		html, err := expand("gap", rows)
+		return Output{HTML: html, Text: gapText(rows)}, err
+	}))
+}
+
+const lockText = "Locked: write your prediction first. Answer the prediction cell above, run it, then run this cell again.\n"
+
+// ask calls predict and tells whether it answered.
+func ask[G any](predict func() G) (guess G, made bool) {
+	if predict == nil {
+		return guess, false
+	}
+	defer func() {
+		if recover() != nil {
+			made = false
+		}
+	}()
+	return predict(), true
+}
+
+// gapRow is one line of "you said, the fleet says".
+type gapRow struct{ Question, Said, Is, Off string }
+
+func gapRows(gaps []scenario.Gap) []gapRow {
+	rows := make([]gapRow, len(gaps))
+	for i, g := range gaps {
+		number := func(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
+		off := "exactly right"
+		switch {
+		case g.Said > g.Is:
+			off = number(g.Said-g.Is) + nbsp + g.Unit + " too many"
+		case g.Said < g.Is:
+			off = number(g.Is-g.Said) + nbsp + g.Unit + " too few"
+		}
+		rows[i] = gapRow{g.Question, number(g.Said) + nbsp + g.Unit, number(g.Is) + nbsp + g.Unit, off}
+	}
+	return rows
+}
+
+func gapText(rows []gapRow) string {
+	var b strings.Builder
+	for _, r := range rows {
+		fmt.Fprintf(&b, "%s: you said %s, the fleet says %s – %s\n", r.Question, r.Said, r.Is, r.Off)
+	}
+	return b.String()
+}
+
+// Judge says whether a check passed: name states the claim, err is what the check returned. A check that did not pass is drawn with
+// its reason and ends the cell with status 1, so that it counts as failed.
+//
+//	widgets.Judge("finds a node with room", check.Fits(bestFit))
+func Judge(name string, err error) {
+	out, rerr := verdict(name, err).Render()
+	if rerr != nil {
+		fail(rerr)
+	}
+	send(out)
+	if err != nil {
+		flush(3 * time.Second)
+		os.Exit(1)
+	}
+}
+
+func verdict(name string, err error) View {
+	return view(func() (Output, error) {
+		v := struct {
+			Name   string
+			Passed bool
+			Why    []string
+		}{Name: name, Passed: err == nil}
+		text := "✓ passed: " + name + "\n"
+		if err != nil {
+			v.Why = errorText(err)
+			text = "✗ not passed: " + name + "\n  " + strings.Join(v.Why, "\n  ") + "\n"
+		}
+		html, xerr := expand("verdict", v)
+		return Output{HTML: html, Text: text}, xerr
+	})
+}

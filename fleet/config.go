@@ -78,11 +78,16 @@ func Default() Config {
 	}
 }
 
+// outOfRange is the error of a field whose value is not what it must be.
+func outOfRange(field string, value any, want string) error {
+	return fmt.Errorf("%s %v: must be %s: %w", field, value, want, ErrConfig)
+}
+
 // Validate reports every field that is out of range, each with its value and its range. The errors wrap ErrConfig.
 func (c Config) Validate() error {
 	var errs []error
 	bad := func(field string, value any, want string) {
-		errs = append(errs, fmt.Errorf("%s %v: must be %s: %w", field, value, want, ErrConfig))
+		errs = append(errs, outOfRange(field, value, want))
 	}
 	span := func(field string, d, lo, hi time.Duration) {
 		if d < lo || d > hi {

@@ -33,7 +33,7 @@ func simulate(t testing.TB, c fleet.Config) *fleet.Run {
 // digest is a hash of all that a run shows.
 func digest(r *fleet.Run) uint64 {
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%+v|%+v|%+v|%+v|%+v|%+v|%+v", r.Spans, r.Outages, r.Pauses, r.Incidents, r.Samples, r.Queue, r.Ledger())
+	_, _ = fmt.Fprintf(h, "%+v|%+v|%+v|%+v|%+v|%+v|%+v", r.Spans, r.Outages, r.Pauses, r.Incidents, r.Samples, r.Queue, r.Ledger())
 	return h.Sum64()
 }
 

@@ -22,7 +22,7 @@ type Job struct {
 func (c Config) validateJobs() (errs []error) {
 	const enough = 5
 	bad := func(i int, field string, value any, want string) {
-		errs = append(errs, fmt.Errorf("Jobs[%d].%s %v: must be %s: %w", i, field, value, want, ErrConfig))
+		errs = append(errs, outOfRange(fmt.Sprintf("Jobs[%d].%s", i, field), value, want))
 	}
 	seen := make(map[int]bool, len(c.Jobs))
 	for i, j := range c.Jobs {
@@ -45,7 +45,7 @@ func (c Config) validateJobs() (errs []error) {
 		seen[j.ID] = true
 	}
 	if c.Big != 0 && !seen[c.Big] {
-		errs = append(errs, fmt.Errorf("Big %d: must be 0 or the ID of a job in Jobs: %w", c.Big, ErrConfig))
+		errs = append(errs, outOfRange("Big", c.Big, "0 or the ID of a job in Jobs"))
 	}
 	return errs
 }
@@ -64,7 +64,7 @@ type Fault struct {
 func (c Config) validateFaults() (errs []error) {
 	const enough = 5
 	bad := func(i int, field string, value any, want string) {
-		errs = append(errs, fmt.Errorf("Faults[%d].%s %v: must be %s: %w", i, field, value, want, ErrConfig))
+		errs = append(errs, outOfRange(fmt.Sprintf("Faults[%d].%s", i, field), value, want))
 	}
 	for i, f := range c.Faults {
 		switch {

@@ -147,10 +147,10 @@ func replicate(t *testing.T, servers int, utilization, mean float64, row int, dr
 // service draws times with this mean and squared coefficient of variation: constant, exponential, or hyperexponential with balanced
 // means (two phases, each with half of the load).
 func service(mean, cs2 float64, src rand.Source) func() float64 {
-	switch {
-	case cs2 == 0:
+	switch cs2 {
+	case 0:
 		return func() float64 { return mean }
-	case cs2 == 1:
+	case 1:
 		return distuv.Exponential{Rate: 1 / mean, Src: src}.Rand
 	}
 	p := (1 + math.Sqrt((cs2-1)/(cs2+1))) / 2

@@ -43,6 +43,12 @@ var codecJS string
 //go:embed cockpit.css
 var cockpitCSS string
 
+//go:embed chart.js
+var chartJS string
+
+//go:embed view.css
+var viewCSS string
+
 //go:embed theme.css
 var themeCSS string
 

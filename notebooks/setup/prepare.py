@@ -8,7 +8,7 @@ import fcntl
 import hashlib
 import json
 import os
-import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -98,7 +98,8 @@ def last_line(e: Exception) -> str:
     """The line of a failed command's output that says most: the last one that isn't a hint or blank."""
     text = (getattr(e, "stderr", "") or "") + (getattr(e, "stdout", "") or "")
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith(("[notice]", "npm notice"))]
-    wanted = [line for line in lines if "error" in line.lower()] or lines
+    named = [line for line in lines if re.match(r"[\w.]*(Error|Exception|ERROR)\b", line)]
+    wanted = named or [line for line in lines if "error" in line.lower()] or lines
     return wanted[-1] if wanted else str(e)
 
 
@@ -205,12 +206,14 @@ def packages_with_go() -> list[str]:
 
 
 def jupyter_apart() -> dict[str, str]:
-    """An environment in which Jupyter's tools neither read nor write anything in the home folder."""
+    """An environment in which Jupyter's tools neither read nor write anything in the home folder. nbgrader finds
+    its own programs by PATH only."""
     apart = {f"JUPYTER_{kind}_DIR": CACHE / "jupyter" / kind.lower() for kind in ("CONFIG", "DATA", "RUNTIME")}
     apart["IPYTHONDIR"] = CACHE / "jupyter" / "ipython"
     for folder in apart.values():
         folder.mkdir(parents=True, exist_ok=True)
-    return os.environ | {name: str(folder) for name, folder in apart.items()} | {"JUPYTER_PREFER_ENV_PATH": "1"}
+    path = os.pathsep.join([str(BIN), os.environ.get("PATH", "")])
+    return os.environ | {name: str(folder) for name, folder in apart.items()} | {"JUPYTER_PREFER_ENV_PATH": "1", "PATH": path}
 
 
 def make_warm() -> None:

@@ -17,6 +17,8 @@ def flags(folder: Path, given: list[str]) -> list[str]:
 
 def main() -> None:
     folder = Path(sys.argv[1]).resolve()
+    bin = Path(sys.executable).parent
+    os.environ["PATH"] = os.pathsep.join([str(bin), os.environ.get("PATH", "")])  # nbgrader finds its own programs there
     os.chdir(Path(__file__).resolve().parents[1])  # where nbgrader's extension finds nbgrader_config.py
     print("Opening JupyterLab; its address follows. Ctrl-C ends it.", flush=True)
     os.execv(sys.executable, [sys.executable, "-m", "jupyterlab", *flags(folder, sys.argv[2:])])

@@ -16,7 +16,6 @@ import sys
 from pathlib import Path
 
 import books
-import nbformat
 import pytest
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError
@@ -41,6 +40,7 @@ def home(tmp_path_factory: pytest.TempPathFactory):
             path.mkdir(exist_ok=True)
             patch.setenv(name, str(path))
         patch.setenv("JUPYTER_PREFER_ENV_PATH", "1")
+        patch.setenv("PATH", f"{Path(sys.prefix) / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}")  # nbgrader finds its own programs there
         for name in ("JUPYTER_PATH", "JUPYTER_CONFIG_PATH", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
             patch.delenv(name, raising=False)
         yield folder

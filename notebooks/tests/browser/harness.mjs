@@ -30,7 +30,7 @@ import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, writeFile, copyFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join, dirname, resolve } from 'node:path'
+import { delimiter, join, dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
@@ -49,7 +49,8 @@ const browserFlags = [
 // Folders in which Jupyter and the kernel find nothing of the user's, and leave nothing.
 async function apart() {
   const home = await mkdtemp(join(tmpdir(), 'fleetlab home '))
-  const env = { ...process.env, HOME: home, JUPYTER_PREFER_ENV_PATH: '1' }
+  const path = [dirname(python), process.env.PATH].join(delimiter) // nbgrader finds its own programs there
+  const env = { ...process.env, HOME: home, PATH: path, JUPYTER_PREFER_ENV_PATH: '1' }
   const folders = {
     JUPYTER_CONFIG_DIR: 'config', JUPYTER_DATA_DIR: 'data', JUPYTER_RUNTIME_DIR: 'runtime', IPYTHONDIR: 'ipython',
     JUPYTERLAB_SETTINGS_DIR: 'settings', JUPYTERLAB_WORKSPACES_DIR: 'workspaces',

@@ -3,6 +3,7 @@
 Takes the import paths to build as arguments. Runs in the virtual environment.
 """
 
+import re
 import sys
 
 import nbformat
@@ -26,6 +27,7 @@ def main() -> None:
     try:
         NotebookClient(book, timeout=300, kernel_name="gonb").execute()
     except CellExecutionError as e:
+        print(re.sub(r"<[^>]+>|&#?\w+;", " ", str(book.cells)))  # for the log: the compiler's words are among the outputs
         sys.exit(f"the kernel could not build the lab's packages: {e.evalue or e}")
     if "warm" not in str(book.cells[0].outputs):
         sys.exit(f"the kernel ran a cell and gave no output: {book.cells[0].outputs}")

@@ -5,7 +5,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/fleetlab/fleetlab/fleet"
 	"github.com/fleetlab/fleetlab/fleet/scenario"
@@ -106,7 +105,6 @@ func Judge(name string, err error) {
 	}
 	send(out)
 	if err != nil {
-		flush(3 * time.Second)
 		os.Exit(1)
 	}
 }

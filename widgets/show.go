@@ -49,11 +49,14 @@ func fail(err error) {
 		out = Output{HTML: "", Text: err.Error() + "\n"}
 	}
 	send(out)
-	flush(3 * time.Second)
 	os.Exit(1)
 }
 
-// send puts HTML and text into one message, so that a front end shows the richest that it can.
+// patience is how long a cell waits for GoNB to take an output. It takes one within milliseconds unless the machine is very busy.
+const patience = 30 * time.Second
+
+// send puts HTML and text into one message, so that a front end shows the richest that it can. It returns when GoNB has taken the
+// message: GoNB closes its end as soon as the cell's program ends, and drops what it has not read by then.
 func send(out Output) {
 	if !gonbui.IsNotebook {
 		fmt.Print(out.Text)
@@ -64,6 +67,7 @@ func send(out Output) {
 		data[protocol.MIMETextHTML] = out.HTML
 	}
 	gonbui.SendData(&protocol.DisplayData{Data: data})
+	flush(patience)
 }
 
 // flush waits until GoNB has taken everything, but never longer than limit.

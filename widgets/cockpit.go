@@ -82,6 +82,7 @@ type policyJSON struct {
 	Name    string `json:"name"`
 	Code    string `json:"code"`
 	Implies bool   `json:"implies"`
+	Only    int    `json:"only"`
 }
 
 type tauJSON struct {
@@ -111,7 +112,7 @@ func payloadOf(c *fleet.Config, g *grid, results []result) (payload, []byte) {
 		p.Need = c.Topology.NodesFor(j.GPUs)
 	}
 	for _, l := range g.Policies {
-		p.Policies = append(p.Policies, policyJSON{l.Name, l.Code, l.Implies})
+		p.Policies = append(p.Policies, policyJSON{l.Name, l.Code, l.Implies, l.Only})
 	}
 	for _, tau := range g.Taus {
 		p.Taus = append(p.Taus, tauJSON{millis(tau), place(tau), duration(tau), durationCode(tau)})

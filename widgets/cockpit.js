@@ -145,12 +145,15 @@ function cockpit(root, data) {
     $("[data-out=why]").hidden = !p.implies;
     $("[data-lever=defrag]").checked = !!at.defrag;
     tau.value = step.place;
+    tau.disabled = p.only >= 0;
+    $("[data-out=only]").hidden = p.only < 0;
     tau.setAttribute("aria-valuetext", step.name);
     $("[data-out=tau]").textContent = step.name;
     $("[data-out=code]").textContent = code();
   }
 
   function choose() {
+    if (grid.policies[at.policy].only >= 0) at.tau = grid.policies[at.policy].only;
     showLevers();
     const next = chosen();
     if (next === setting) return;

@@ -27,13 +27,21 @@ const (
 	colJob   = iota // 0 the next job, in order of arrival, that was not placed yet; else zigzag(job − that) + 1
 	colStart        // 0 at the job's arrival; 1 with the span before; 2+k at the k-th distinct release after that; startExplicit
 	colAt           // only after startExplicit: zigzag(start − start of the span before)
-	colFirst        // 0 the node of first fit, else node + 1; empty if colBest is used
-	colBest         // 0 the node of best fit, else node + 1; empty if colFirst is used
+	colNode         // 0 the node that the run's fit says, else node + 1
 	colNodes        // 0 as many as the topology says, else nodes + 1
 	colMask         // 0 the lowest free GPUs, or all of them for more than one node; else mask + 1
 	colEnd          // 0 as worked out; else reason + 1
 	colUntil        // only after a colEnd that is not 0: zigzag(end − last such end)
 	numCols
+)
+
+// A fit is a guess at placement. Each run is packed with the one that is right most often.
+const (
+	fitFirst = iota // the lowest-numbered node with room
+	fitBest         // the node with the fewest free GPUs that has room; the lowest-numbered of equals
+	fitWorst        // the node with the most free GPUs; the lowest-numbered of equals
+	fitLast         // the highest-numbered node with room
+	numFits
 )
 
 const (
@@ -62,10 +70,11 @@ func zigzag(v int64) uint64 { return uint64(v<<1) ^ uint64(v>>63) }
 
 func millis(d time.Duration) int64 { return int64(d / fleet.Resolution) }
 
-// packRun is the spans of r as bytes: a flag (1 if nodes are guessed by best fit), then each column as its length and its data.
+// packRun is the spans of r as bytes: the fit, the number of spans, then each column as its length and its data.
 func packRun(r *fleet.Run) []byte {
 	var cols [numCols]column
-	var missFirst, missBest int
+	var node [numFits]column
+	var missed [numFits]int
 	g := newGuesser(r)
 	for i := range r.Spans {
 		s := &r.Spans[i]
@@ -75,9 +84,9 @@ func packRun(r *fleet.Run) []byte {
 		if start == startExplicit {
 			cols[colAt].put(explicit)
 		}
-		first, best := g.nodes(s)
-		missFirst += cols[colFirst].putUnless(s.Node, first)
-		missBest += cols[colBest].putUnless(s.Node, best)
+		for fit, n := range g.nodes(s.Job) {
+			missed[fit] += node[fit].putUnless(s.Node, n)
+		}
 		cols[colNodes].putUnless(s.Nodes, g.topo.NodesFor(g.jobs[s.Job].GPUs))
 		cols[colMask].putUnless(int(s.Mask), int(g.mask(s.Node, s.Nodes, g.jobs[s.Job].GPUs)))
 		end, until := g.endCode(s)
@@ -87,13 +96,9 @@ func packRun(r *fleet.Run) []byte {
 		}
 		g.place(s)
 	}
-	flag := byte(0)
-	if missBest < missFirst {
-		flag, cols[colFirst] = 1, column{}
-	} else {
-		cols[colBest] = column{}
-	}
-	out := binary.AppendUvarint([]byte{flag}, uint64(len(r.Spans)))
+	fit := slices.Index(missed[:], slices.Min(missed[:]))
+	cols[colNode] = node[fit]
+	out := binary.AppendUvarint([]byte{byte(fit)}, uint64(len(r.Spans)))
 	for _, c := range cols {
 		out = binary.AppendUvarint(out, uint64(len(c.data)))
 		out = append(out, c.data...)
@@ -143,8 +148,8 @@ type guesser struct {
 	horizon  int64
 	pauses   []fleet.Interval
 	outages  []flip
-	placed   []bool
-	cursor   int // the last job placed for the first time
+	next     []int32 // by job: itself if it was never placed, else a later one; see unplaced
+	cursor   int     // the last job placed for the first time
 	prev     int64
 	until    int64 // the last end that was not guessed
 	used     []uint16
@@ -166,9 +171,12 @@ func newGuesser(r *fleet.Run) *guesser {
 	n := c.Topology.Nodes()
 	g := &guesser{
 		topo: c.Topology, jobs: c.Jobs, tau: millis(c.Checkpoint), horizon: millis(c.Horizon), pauses: r.Pauses,
-		outages: flips(r.Outages), placed: make([]bool, len(c.Jobs)), cursor: -1,
+		outages: flips(r.Outages), next: make([]int32, len(c.Jobs)+1), cursor: -1,
 		used: make([]uint16, n), down: make([]uint8, n), byFree: make([][]uint64, c.Topology.GPUsPerNode+1),
 		full: uint16(1<<c.Topology.GPUsPerNode - 1),
+	}
+	for i := range g.next {
+		g.next[i] = int32(i)
 	}
 	for k := range g.byFree {
 		g.byFree[k] = make([]uint64, (n+63)/64)
@@ -192,20 +200,31 @@ func flips(outages []fleet.Outage) []flip {
 	return out
 }
 
-// jobCode is the column value for job, and marks it as placed.
-func (g *guesser) jobCode(job int) uint64 {
-	next := g.cursor + 1
-	for next < len(g.jobs) && g.placed[next] {
-		next++
+// unplaced is the first job from i on that was never placed, or the number of jobs. It shortens the chain that it follows.
+func (g *guesser) unplaced(i int32) int32 {
+	for g.next[i] != i {
+		g.next[i] = g.next[g.next[i]]
+		i = g.next[i]
 	}
-	if !g.placed[job] {
-		g.placed[job] = true
+	return i
+}
+
+// see marks a job as placed.
+func (g *guesser) see(job int) {
+	if g.next[job] == int32(job) {
+		g.next[job] = int32(job) + 1
 		g.cursor = job
 	}
-	if job == next {
+}
+
+// jobCode is the column value for job.
+func (g *guesser) jobCode(job int) uint64 {
+	guess := int(g.unplaced(int32(g.cursor + 1)))
+	g.see(job)
+	if job == guess {
 		return 0
 	}
-	return zigzag(int64(job-next)) + 1
+	return zigzag(int64(job-guess)) + 1
 }
 
 // startCode is the column value for the start of s, and the explicit one where that is needed. It applies all releases and outages
@@ -278,38 +297,42 @@ func (g *guesser) file(node int, in bool) {
 	}
 }
 
-// nodes is where first fit and best fit would put the job of s; -1 for nowhere. A gang is guessed at the first run of free nodes.
-func (g *guesser) nodes(s *fleet.Span) (first, best int) {
-	gpus := g.jobs[s.Job].GPUs
+// nodes is where each fit would put a job; -1 for nowhere. A gang is guessed at the first run of free nodes.
+func (g *guesser) nodes(job int) (at [numFits]int) {
+	gpus := g.jobs[job].GPUs
 	if need := g.topo.NodesFor(gpus); need > 1 {
 		n := g.firstRun(need)
-		return n, n
+		return [numFits]int{n, n, n, n}
 	}
-	return g.firstFit(gpus), g.bestFit(gpus)
+	at = [numFits]int{-1, -1, -1, -1}
+	for _, list := range g.byFree[gpus:] { // from the tightest to the emptiest
+		lo, hi := ends(list)
+		if lo < 0 {
+			continue
+		}
+		if at[fitBest] < 0 {
+			at[fitBest], at[fitFirst] = lo, lo
+		}
+		at[fitFirst] = min(at[fitFirst], lo)
+		at[fitWorst] = lo
+		at[fitLast] = max(at[fitLast], hi)
+	}
+	return at
 }
 
-func (g *guesser) firstFit(gpus int) int {
-	for w := range g.byFree[0] {
-		var open uint64
-		for _, list := range g.byFree[gpus:] {
-			open |= list[w]
+// ends is the lowest and the highest number in a set of nodes, -1 if it is empty.
+func ends(list []uint64) (lo, hi int) {
+	for w, word := range list {
+		if word == 0 {
+			continue
 		}
-		if open != 0 {
-			return w*64 + bits.TrailingZeros64(open)
-		}
-	}
-	return -1
-}
-
-func (g *guesser) bestFit(gpus int) int {
-	for _, list := range g.byFree[gpus:] {
-		for w, word := range list {
-			if word != 0 {
-				return w*64 + bits.TrailingZeros64(word)
+		for h := len(list) - 1; ; h-- {
+			if list[h] != 0 {
+				return w*64 + bits.TrailingZeros64(word), h*64 + 63 - bits.LeadingZeros64(list[h])
 			}
 		}
 	}
-	return -1
+	return -1, -1
 }
 
 func (g *guesser) firstRun(need int) int {

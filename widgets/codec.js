@@ -1,7 +1,8 @@
 // Unpacks the runs of a lever grid: the twin of codec.go, which explains the format. Both make the same guesses in the same order, so
 // they must change together. Times are in milliseconds since the start of the run.
 
-const COLS = 9, JOB = 0, START = 1, AT = 2, FIRST = 3, BEST = 4, NODES = 5, MASK = 6, END = 7, UNTIL = 8;
+const COLS = 8, JOB = 0, START = 1, AT = 2, NODE = 3, NODES = 4, MASK = 5, END = 6, UNTIL = 7;
+const FIRST_FIT = 0, BEST_FIT = 1, WORST_FIT = 2; // and 3, the last node with room
 const EXPLICIT = 64, DONE = 0, HORIZON = 4;
 
 // reader takes varints off bytes. Arithmetic instead of shifts: times can need more than 32 bits.
@@ -57,7 +58,7 @@ function column(bytes, at, end) {
 
 // unpackRun replays the guesser over the corrections. s holds what codec.go's guesser gets from the run: tau, pauses, outages.
 function unpackRun(bytes, at, topo, jobs, horizon, s) {
-  const r = reader(bytes, at), best = r.byte() === 1, n = r.uint(), cols = [];
+  const r = reader(bytes, at), fit = r.byte(), n = r.uint(), cols = [];
   for (let c = 0; c < COLS; c++) {
     const len = r.uint();
     cols.push(column(bytes, r.at, r.at + len));
@@ -68,15 +69,15 @@ function unpackRun(bytes, at, topo, jobs, horizon, s) {
     start: new Float64Array(n), end: new Float64Array(n), reason: new Uint8Array(n),
   };
   const g = guesser(topo, s.outages, run);
-  const placed = new Uint8Array(jobs.n);
+  const next = new Int32Array(jobs.n + 1).map((_, i) => i); // by job: itself if it was never placed, else a later one
   let cursor = -1, prev = 0, until = 0;
   for (let i = 0; i < n; i++) {
     let job = cursor + 1;
-    while (job < jobs.n && placed[job]) job++;
+    while (next[job] !== job) job = next[job] = next[next[job]];
     const jc = cols[JOB]();
     if (jc) job += unzigzag(jc - 1);
-    if (!placed[job]) {
-      placed[job] = 1;
+    if (next[job] === job) {
+      next[job] = job + 1;
       cursor = job;
     }
     const sc = cols[START]();
@@ -89,8 +90,7 @@ function unpackRun(bytes, at, topo, jobs, horizon, s) {
     prev = start;
 
     const gpus = jobs.gpus[job], guessed = Math.ceil(gpus / topo.gpus);
-    const nc = cols[best ? BEST : FIRST]();
-    const node = nc ? nc - 1 : guessed > 1 ? g.firstRun(guessed) : best ? g.bestFit(gpus) : g.firstFit(gpus);
+    const nc = cols[NODE](), node = nc ? nc - 1 : guessed > 1 ? g.firstRun(guessed) : g.fit(fit, gpus);
     const kc = cols[NODES](), nodes = kc ? kc - 1 : guessed;
     const mc = cols[MASK](), mask = mc ? mc - 1 : g.mask(node, nodes, gpus);
     const ec = cols[END]();
@@ -146,7 +146,23 @@ function guesser(topo, outages, run) {
     used[n] = mask;
     file(n, true);
   };
-  const lowest = (w, word) => w * 32 + 31 - Math.clz32(word & -word);
+  // first and last are the lowest and the highest node in any of these lists.
+  const first = (lists) => {
+    for (let w = 0; w < words; w++) {
+      let any = 0;
+      for (const list of lists) any |= list[w];
+      if (any) return w * 32 + 31 - Math.clz32(any & -any);
+    }
+    return -1;
+  };
+  const last = (lists) => {
+    for (let w = words - 1; w >= 0; w--) {
+      let any = 0;
+      for (const list of lists) any |= list[w];
+      if (any) return w * 32 + 31 - Math.clz32(any);
+    }
+    return -1;
+  };
 
   const heap = [], end = run.end; // spans that run, by their end
   const pop = () => {
@@ -185,20 +201,16 @@ function guesser(topo, outages, run) {
         file(n, true);
       }
     },
-    firstFit(gpus) {
-      for (let w = 0; w < words; w++) {
-        let open = 0;
-        for (let k = gpus; k <= topo.gpus; k++) open |= byFree[k][w];
-        if (open) return lowest(w, open);
+    fit(which, gpus) {
+      let at = -1;
+      if (which === BEST_FIT) {
+        for (let k = gpus; k <= topo.gpus && at < 0; k++) at = first([byFree[k]]);
+      } else if (which === WORST_FIT) {
+        for (let k = topo.gpus; k >= gpus && at < 0; k--) at = first([byFree[k]]);
+      } else {
+        at = (which === FIRST_FIT ? first : last)(byFree.slice(gpus));
       }
-      return -1;
-    },
-    bestFit(gpus) {
-      for (let k = gpus; k <= topo.gpus; k++) {
-        const list = byFree[k];
-        for (let w = 0; w < words; w++) if (list[w]) return lowest(w, list[w]);
-      }
-      return -1;
+      return at;
     },
     firstRun(need) {
       const list = byFree[topo.gpus];

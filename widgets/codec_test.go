@@ -48,7 +48,7 @@ func unzigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
 // outages only.
 func unpackRun(data []byte, r *fleet.Run) []fleet.Span {
 	g := newGuesser(r)
-	best := data[0] == 1
+	fit := data[0]
 	all := reading{data: data[1:]}
 	spans := make([]fleet.Span, all.uint())
 	var cols [numCols]reading
@@ -67,12 +67,7 @@ func unpackRun(data []byte, r *fleet.Run) []fleet.Span {
 		s := &spans[i]
 		s.Job = g.jobAt(cols[colJob].next())
 		s.Start = time.Duration(g.startAt(s.Job, cols[colStart].next(), &cols[colAt])) * fleet.Resolution
-		first, bestNode := g.nodes(s)
-		if best {
-			s.Node = or(colBest, bestNode)
-		} else {
-			s.Node = or(colFirst, first)
-		}
+		s.Node = or(colNode, g.nodes(s.Job)[fit])
 		s.Nodes = or(colNodes, g.topo.NodesFor(g.jobs[s.Job].GPUs))
 		s.Mask = uint16(or(colMask, int(g.mask(s.Node, s.Nodes, g.jobs[s.Job].GPUs))))
 		if v := cols[colEnd].next(); v != 0 {
@@ -88,16 +83,11 @@ func unpackRun(data []byte, r *fleet.Run) []fleet.Span {
 }
 
 func (g *guesser) jobAt(code uint64) int {
-	job := g.cursor + 1
-	for job < len(g.jobs) && g.placed[job] {
-		job++
-	}
+	job := int(g.unplaced(int32(g.cursor + 1)))
 	if code != 0 {
 		job += int(unzigzag(code - 1))
 	}
-	if !g.placed[job] {
-		g.placed[job], g.cursor = true, job
-	}
+	g.see(job)
 	return job
 }
 
@@ -159,6 +149,27 @@ func last(v fleet.View, j fleet.Job) int {
 	return fleet.Wait
 }
 
+// emptiest puts each job on the node with the most free GPUs, as the Kubernetes scheduler does by default.
+func emptiest(v fleet.View, j fleet.Job) int {
+	at := fleet.Wait
+	for n := range v.Nodes() {
+		if f := v.Free(n); f >= j.GPUs && (at == fleet.Wait || f > v.Free(at)) {
+			at = n
+		}
+	}
+	return at
+}
+
+// scattered puts each job on a node that nobody could guess.
+func scattered(v fleet.View, j fleet.Job) int {
+	for i := range v.Nodes() {
+		if n := (j.ID*7919 + i*j.ID) % v.Nodes(); v.Free(n) >= j.GPUs {
+			return n
+		}
+	}
+	return fleet.Wait
+}
+
 // small is a fleet of 64 nodes with students, a gang, faults, evictions and migrations.
 func small(seed uint64, policy fleet.Policy, preempt, defrag bool, tau time.Duration) fleet.Config {
 	c := fleet.Default()
@@ -198,7 +209,7 @@ func simulate(t testing.TB, c fleet.Config) *fleet.Run {
 
 func TestPackingIsExactWhateverThePolicy(t *testing.T) {
 	for seed := range uint64(8) {
-		for _, p := range []fleet.Policy{fleet.FCFS, fleet.BestFit, fleet.Preemption, fleet.Placing("last", last)} {
+		for _, p := range []fleet.Policy{fleet.FCFS, fleet.BestFit, fleet.Preemption, fleet.Placing("last", last), fleet.Placing("emptiest", emptiest), fleet.Placing("scattered", scattered)} {
 			for switches := range 4 {
 				for _, tau := range []time.Duration{time.Minute, time.Hour, 24 * time.Hour} {
 					checkPacking(t, simulate(t, small(seed, p, switches&1 == 1, switches&2 == 2, tau)))

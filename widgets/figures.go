@@ -109,11 +109,11 @@ func bigWait(l fleet.Ledger) string {
 
 // slaNote sets both waits against their limits.
 func slaNote(c *fleet.Config, l fleet.Ledger) string {
-	students := fmt.Sprintf("students p95 %s, limit %s", duration(l.StudentP95), duration(c.SLA.Wait))
+	students := fmt.Sprintf("students p95 %s (max %s)", duration(l.StudentP95), duration(c.SLA.Wait))
 	if c.Big == 0 {
 		return students
 	}
-	return fmt.Sprintf("big job %s, limit %s · %s", bigWait(l), duration(c.SLA.Start), students)
+	return fmt.Sprintf("big job %s (max %s) · %s", bigWait(l), duration(c.SLA.Start), students)
 }
 
 func mfuCard(c *fleet.Config, l fleet.Ledger) card {

@@ -29,6 +29,7 @@ type lever struct {
 	Name    string
 	Code    string // the Go expression
 	Implies bool   // it preempts by itself, so the switch is on
+	Only    int    // position of the one checkpoint interval that it is offered at, -1 for all
 	policy  fleet.Policy
 }
 
@@ -58,7 +59,10 @@ func gridOf(c fleet.Config) grid {
 		slices.SortFunc(g.Taus, cmp.Compare[time.Duration])
 	}
 	for p := range g.Policies {
-		g.Policies[p].Implies = fleet.Preempts(g.Policies[p].policy)
+		g.Policies[p].Implies, g.Policies[p].Only = fleet.Preempts(g.Policies[p].policy), -1
+		if p == 3 {
+			g.Policies[p].Only = slices.Index(g.Taus, c.Checkpoint)
+		}
 		for preempt := range 2 {
 			for defrag := range 2 {
 				for tau := range g.Taus {
@@ -72,9 +76,11 @@ func gridOf(c fleet.Config) grid {
 	return g
 }
 
-// add puts a setting into the grid, unless its policy preempts anyway and the switch is off.
+// add puts a setting into the grid, unless its policy preempts anyway and the switch is off. A policy from the notebook may take
+// seconds for a run, so it is offered at the run's own checkpoint interval only.
 func (g *grid) add(c fleet.Config, s setting) {
-	if g.Policies[s.Policy].Implies && s.Preempt == 0 {
+	l := g.Policies[s.Policy]
+	if l.Implies && s.Preempt == 0 || l.Only >= 0 && l.Only != s.Tau {
 		g.Index = append(g.Index, -1)
 		return
 	}

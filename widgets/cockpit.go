@@ -115,7 +115,7 @@ func payloadOf(c *fleet.Config, g *grid, results []result) (payload, []byte) {
 		p.Policies = append(p.Policies, policyJSON{l.Name, l.Code, l.Implies, l.Only})
 	}
 	for _, tau := range g.Taus {
-		p.Taus = append(p.Taus, tauJSON{millis(tau), place(tau), duration(tau), durationCode(tau)})
+		p.Taus = append(p.Taus, tauJSON{millis(tau), place(tau), interval(tau), durationCode(tau)})
 	}
 	texts, outages, packed := map[string]int64{}, map[string]int{}, map[string]int{}
 	for i, r := range results {
@@ -266,6 +266,17 @@ func momentOfTruth(c *fleet.Config) time.Duration {
 func place(tau time.Duration) float64 {
 	x := 1000 * math.Log(tau.Minutes()) / math.Log((24 * time.Hour).Minutes())
 	return math.Round(x*10) / 10
+}
+
+// interval writes a checkpoint interval in the units of the scale: 24 h, not 1 d.
+func interval(tau time.Duration) string {
+	if tau%time.Hour == 0 {
+		return fmt.Sprintf("%d%sh", tau/time.Hour, nbsp)
+	}
+	if tau%time.Minute == 0 && tau < time.Hour {
+		return fmt.Sprintf("%d%smin", tau/time.Minute, nbsp)
+	}
+	return duration(tau)
 }
 
 // tick is a mark under the slider.

@@ -166,7 +166,7 @@ function cockpit(root, data) {
     showLog(s.log);
     at.job = -1;
     jump(at.t);
-    drawStrip();
+    requestAnimationFrame(drawStrip); // its own share of work: the lever answers first
   }
 
   function nearest(place) {

@@ -138,7 +138,7 @@ func decision(c *fleet.Config, l fleet.Ledger) string {
 // settingName is the levers in a few words.
 func settingName(c *fleet.Config) string {
 	return fmt.Sprintf("%s, preempt %s, defrag %s, checkpoint every %s", fleet.PolicyName(c.Policy),
-		onOff(bit(c.Preempt || fleet.Preempts(c.Policy))), onOff(bit(c.Defrag)), duration(c.Checkpoint))
+		onOff(bit(c.Preempt || fleet.Preempts(c.Policy))), onOff(bit(c.Defrag)), interval(c.Checkpoint))
 }
 
 func priceParts(p fleet.Price, whole fleet.GPUTime) []pricePart {

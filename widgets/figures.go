@@ -20,6 +20,7 @@ type figures struct {
 // badge is one constraint: its rule, the figure, and whether it is met, as a sign and a word too.
 type badge struct {
 	Key    string
+	Name   string
 	Rule   string
 	Figure string
 	Met    bool
@@ -78,14 +79,14 @@ func figuresOf(c *fleet.Config, l fleet.Ledger) figures {
 func badgesOf(c *fleet.Config, l fleet.Ledger) []badge {
 	b := []badge{
 		{
-			Key: "fragmentation", Rule: "Fragmentation <" + nbsp + limit(fleet.FragmentationLimit), Figure: percent(l.Fragmentation),
+			Key: "fragmentation", Name: fleet.DefFragmentation.Name, Rule: "Fragmentation <" + nbsp + limit(fleet.FragmentationLimit), Figure: percent(l.Fragmentation),
 			Met: l.FragmentationMet(), Value: exact(l.Fragmentation), Note: "at " + clock(l.AuditAt) + " · FGD " + percent(l.FGDOfIdle) + " of idle",
 		},
 		{
-			Key: "goodput", Rule: "Goodput >" + nbsp + limit(fleet.GoodputFloor), Figure: percent(l.Goodput),
+			Key: "goodput", Name: fleet.DefGoodput.Name, Rule: "Goodput >" + nbsp + limit(fleet.GoodputFloor), Figure: percent(l.Goodput),
 			Met: l.GoodputMet(), Value: exact(l.Goodput), Note: "useful of all GPU-time",
 		},
-		{Key: "sla", Rule: "SLA", Met: l.SLAMet, Value: fmt.Sprint(l.SLAMet), Note: slaNote(c, l)},
+		{Key: "sla", Name: fleet.DefSLA.Name, Rule: "SLA", Met: l.SLAMet, Value: fmt.Sprint(l.SLAMet), Note: slaNote(c, l)},
 	}
 	for i := range b {
 		b[i].Sign, b[i].Word = "✗", "missed"

@@ -52,7 +52,7 @@ func staticOf(run *fleet.Run, g *grid, results []result) (staticTwin, error) {
 	}
 	s := staticTwin{
 		Figures: results[g.Initial].figures, Policy: g.Policies[own.Policy].Name, Preempt: onOff(own.Preempt), Defrag: onOff(own.Defrag),
-		Tau: duration(c.Checkpoint), Picture: template.URL(picture), Width: w, Height: h, Time: clock(snap.At), Counts: countsOf(c, snap),
+		Tau: interval(c.Checkpoint), Picture: template.URL(picture), Width: w, Height: h, Time: clock(snap.At), Counts: countsOf(c, snap),
 	}
 	s.Alt = fmt.Sprintf("Heatmap of the fleet at %s: %s", s.Time, s.Counts)
 	for i, x := range g.Settings {

@@ -85,7 +85,7 @@ function drawCell(g, ink, state, x, y, w, h) {
   g.fillRect(x + rim, y + rim, w - 2 * rim, h - 2 * rim);
   if (state === FAILED) {
     g.strokeStyle = "#fff";
-    g.lineWidth = Math.max(1, w / 5);
+    g.lineWidth = Math.max(1, w / 6);
     g.beginPath();
     g.moveTo(x + 0.5, y + 0.5);
     g.lineTo(x + w - 0.5, y + h - 0.5);
@@ -341,6 +341,9 @@ function cockpit(root, data) {
     g.textBaseline = "top";
     for (const [pod, y] of layout.labels) g.fillText(pod, Math.round(6 * dpr), y);
     const line = Math.max(2, Math.round(2 * dpr));
+    for (const [n, from, to] of data.run(setting).outages) {
+      if (from <= snap.t && to > snap.t) frames(g, layout, n, n + 1, ink.bad, [], Math.max(1, Math.round(1.5 * dpr)));
+    }
     if (bigIndex >= 0) frameJob(g, bigIndex, ink.big, line);
     if (snap.hole.len) frames(g, layout, snap.hole.node, snap.hole.node + snap.hole.len, ink.hole, [3 * dpr, 2 * dpr], line);
     if (at.job >= 0 && at.job !== bigIndex) markJob(g, w, h, line);

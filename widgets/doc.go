@@ -6,8 +6,8 @@
 //	run := widgets.Must(fleet.Simulate(scenario.Fragmented(levers())))
 //	widgets.Show(widgets.Cockpit(run))
 //
-// The views are Cockpit (the dashboard), Compare (two decisions side by side), Holes (a chart over time) and Init (the chart library,
-// once per notebook).
+// The views are Cockpit (the dashboard), Compare (two decisions side by side), Holes (a chart over time), Locked (views that wait for a
+// prediction) and Init (the chart library, once per notebook). Judge shows the verdict of a check.
 //
 // # Why an output needs no kernel
 //

@@ -163,7 +163,7 @@ func emptiest(v fleet.View, j fleet.Job) int {
 // scattered puts each job on a node that nobody could guess.
 func scattered(v fleet.View, j fleet.Job) int {
 	for i := range v.Nodes() {
-		if n := (j.ID*7919 + i*j.ID) % v.Nodes(); v.Free(n) >= j.GPUs {
+		if n := (j.ID*7919 + i) % v.Nodes(); v.Free(n) >= j.GPUs {
 			return n
 		}
 	}

@@ -79,10 +79,11 @@ func mapPicture(run *fleet.Run, s fleet.Snapshot) (uri string, w, h int, err err
 	}
 	for n := range at {
 		if run.Config.Big != 0 && s.Job[n*t.GPUsPerNode] == int32(run.Config.Big) {
-			frame(img, t, at[n], inkBig, false)
+			frame(img, t, at, n, n > 0 && s.Job[(n-1)*t.GPUsPerNode] == s.Job[n*t.GPUsPerNode],
+				n+1 < len(at) && s.Job[(n+1)*t.GPUsPerNode] == s.Job[n*t.GPUsPerNode], inkBig, false)
 		}
 		if s.Hole >= 0 && n >= s.Hole && n < s.Hole+s.LargestHole {
-			frame(img, t, at[n], inkHole, true)
+			frame(img, t, at, n, n > s.Hole, n+1 < s.Hole+s.LargestHole, inkHole, true)
 		}
 	}
 	var b bytes.Buffer
@@ -117,15 +118,20 @@ func drawCell(img *image.Paletted, x, y int, s fleet.State) {
 	}
 }
 
-// frame draws lines over and under a node's column.
-func frame(img *image.Paletted, t fleet.Topology, p spot, ink uint8, dashed bool) {
-	for dx := range cellWide {
-		if dashed && (p.x+dx)%4 > 1 {
-			continue
-		}
-		for d := 1; d <= 2; d++ {
-			img.SetColorIndex(p.x+dx, p.y-d, ink)
-			img.SetColorIndex(p.x+dx, p.y+t.GPUsPerNode*cellHigh-2+d, ink)
+// frame draws a node's part of the line around a run of nodes. left and right tell whether the run goes on there.
+func frame(img *image.Paletted, t fleet.Topology, at []spot, n int, left, right bool, ink uint8, dashed bool) {
+	p, high := at[n], t.GPUsPerNode*cellHigh-1
+	x0, x1 := p.x-2, p.x+cellWide
+	if left && at[n-1].y == p.y {
+		x0 = at[n-1].x + cellWide
+	}
+	for x := x0; x <= x1; x++ {
+		for y := p.y - 2; y <= p.y+high+1; y++ {
+			edge := y < p.y || y >= p.y+high
+			side := x < p.x && !left || x >= p.x+cellWide-1 && !right
+			if (edge || side) && (!dashed || (x+y)%5 < 3) {
+				img.SetColorIndex(x, y, ink)
+			}
 		}
 	}
 }

@@ -193,8 +193,8 @@ func (s *sim) logMigration(m *migrationPlan, job int) {
 // promise notes that the big job should have started by now, if it has not.
 func (s *sim) promise(job int) {
 	if s.run.Queue[job].FirstRun == Never {
-		s.log(SLAMissed, -1, s.jobs[job].ID, "SLA missed: job %d has waited for more than %s; largest hole %d nodes of the %d it needs",
-			s.jobs[job].ID, FormatDuration(s.cfg.SLA.Start), s.holeLen, s.topo.NodesFor(s.jobs[job].GPUs))
+		s.log(SLAMissed, -1, s.jobs[job].ID, "SLA missed: job %d has waited for more than %s; largest hole %s of the %d it needs",
+			s.jobs[job].ID, FormatDuration(s.cfg.SLA.Start), plural(s.holeLen, "node"), s.topo.NodesFor(s.jobs[job].GPUs))
 	}
 }
 

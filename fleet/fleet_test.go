@@ -37,12 +37,14 @@ func digest(r *fleet.Run) uint64 {
 	return h.Sum64()
 }
 
-// random draws a configuration that uses every mechanism: sizes up to gangs that do not fill their last node, priorities, failures
+// random draws a configuration that uses every mechanism: nodes of 1 to 16 GPUs, sizes up to gangs that do not fill their last node, priorities, failures
 // that overlap and flap, evictions with and without grace, migrations, checkpoints with and without cost.
 func random(seed uint64) fleet.Config {
 	rng := rand.New(rand.NewPCG(seed, 99))
 	pick := func(d ...time.Duration) time.Duration { return d[rng.IntN(len(d))] }
 	c := small(4 + rng.IntN(20))
+	g := []int{8, 8, 8, 1, 4, 16}[rng.IntN(6)]
+	c.Topology.GPUsPerNode = g
 	c.Policy = []fleet.Policy{fleet.FCFS, fleet.BestFit, fleet.Preemption}[rng.IntN(3)]
 	c.Preempt, c.Defrag = rng.IntN(2) == 0, rng.IntN(2) == 0
 	c.Checkpoint = pick(time.Minute, 7*time.Minute, time.Hour, 24*time.Hour)
@@ -54,13 +56,13 @@ func random(seed uint64) fleet.Config {
 	for id := 1; id <= 150; id++ {
 		at += time.Duration(rng.ExpFloat64() * float64(4*time.Minute))
 		j := fleet.Job{
-			ID: id, GPUs: 1 + rng.IntN(8), Arrival: at, Work: time.Second + time.Duration(rng.ExpFloat64()*float64(2*time.Hour)),
+			ID: id, GPUs: 1 + rng.IntN(g), Arrival: at, Work: time.Second + time.Duration(rng.ExpFloat64()*float64(2*time.Hour)),
 			Priority: rng.IntN(2), Write: pick(0, 30*time.Second, 3*time.Minute), Restart: pick(0, 2*time.Minute),
 		}
 		if rng.IntN(12) == 0 {
-			j.GPUs, j.Priority = 9+rng.IntN(gpus-8), rng.IntN(4)
+			j.GPUs, j.Priority = g+1+rng.IntN(gpus-g), rng.IntN(4)
 		}
-		if c.Big == 0 && j.GPUs > 8 {
+		if c.Big == 0 && j.GPUs > g {
 			c.Big, j.Priority = id, 5
 		}
 		c.Jobs = append(c.Jobs, j)

@@ -3,7 +3,6 @@ package fleet
 import (
 	"cmp"
 	"math"
-	"math/bits"
 	"slices"
 	"time"
 )
@@ -91,9 +90,6 @@ func (s *sim) windowLast(need int) []int {
 	}
 	return order
 }
-
-// freeGPUs is the number of GPUs of a node that nobody holds, up or down.
-func (s *sim) freeGPUs(node int) int { return bits.OnesCount16(s.free[node]) }
 
 // pack fills nodes in this order: it looks for the shortest beginning of it onto which all jobs fit, and moves what lies behind.
 func (s *sim) pack(order []int, need int) *migrationPlan {

@@ -189,7 +189,7 @@ func (v View) Free(node int) int {
 	if node < 0 || node >= len(v.s.free) || !v.s.open(node) {
 		return 0
 	}
-	return bits.OnesCount16(v.s.free[node])
+	return v.s.freeGPUs(node)
 }
 
 // LargestHole is the longest run of consecutive wholly idle nodes, in nodes.

@@ -1,0 +1,160 @@
+package fleet
+
+import (
+	"fmt"
+	"slices"
+)
+
+// This file asks the policy, and moves jobs through their life: into the queue, onto GPUs, to their end or back into the queue.
+
+// schedule asks the policy until it starts nobody else, then helps the one that has no place.
+func (s *sim) schedule() {
+	if s.now < s.pausedUntil {
+		return
+	}
+	s.settlePlans()
+	for {
+		d, err := s.ask()
+		if err == nil {
+			err = s.checkDecision(d)
+		}
+		if err != nil {
+			s.err = err
+			return
+		}
+		if d.Job == Nobody {
+			return
+		}
+		if d.Node != Wait {
+			s.cancelPlan(d.Job, "it found another place")
+			s.start(d.Job, d.Node)
+			continue
+		}
+		if !s.help(d.Job) {
+			return
+		}
+	}
+}
+
+// ask turns a panic inside a policy, which may be a student's, into an error.
+func (s *sim) ask() (d Decision, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("policy %s at %s: panic: %v: %w", PolicyName(s.cfg.Policy), FormatDuration(s.now), p, ErrPolicy)
+		}
+	}()
+	if s.holeStale {
+		s.hole, s.holeLen = s.empty.longestRun()
+		s.holeStale = false
+	}
+	return s.cfg.Policy.Decide(View{s}), nil
+}
+
+// checkDecision rejects a decision that cannot be carried out, and says why.
+func (s *sim) checkDecision(d Decision) error {
+	if d.Job == Nobody {
+		return nil
+	}
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("policy %s at %s: %s: %w", PolicyName(s.cfg.Policy), FormatDuration(s.now), fmt.Sprintf(format, args...), ErrPolicy)
+	}
+	if d.Job < 0 || d.Job >= len(s.jobs) {
+		return bad("job index %d: must be between 0 and %d, or Nobody", d.Job, len(s.jobs)-1)
+	}
+	j := s.jobs[d.Job]
+	if st := s.state[d.Job]; st.span >= 0 || s.run.Queue[d.Job].Done != Never || j.Arrival > s.now {
+		return bad("job %d is not in the queue", j.ID)
+	}
+	if d.Node == Wait {
+		return nil
+	}
+	nodes := s.topo.NodesFor(j.GPUs)
+	if d.Node < 0 || d.Node+nodes > len(s.free) {
+		return bad("job %d on node %d: must be between 0 and %d, or Wait", j.ID, d.Node, len(s.free)-nodes)
+	}
+	need := j.GPUs
+	if nodes > 1 {
+		need = s.topo.GPUsPerNode
+	}
+	for n := d.Node; n < d.Node+nodes; n++ {
+		if free := (View{s}).Free(n); free < need {
+			return bad("job %d needs %d GPUs of node %d, which has %d free", j.ID, need, n, free)
+		}
+	}
+	return nil
+}
+
+func (s *sim) enqueue(job int) {
+	j := s.jobs[job]
+	for k := range s.queues {
+		q := &s.queues[k]
+		if q.priority == j.Priority {
+			at, _ := slices.BinarySearch(q.waiting, int32(job))
+			q.waiting = slices.Insert(q.waiting, at, int32(job))
+		}
+	}
+	s.queued++
+	s.state[job].since = s.now
+	if j.ID == s.cfg.Big && s.run.Queue[job].FirstRun == Never {
+		s.log(BigArrived, -1, j.ID, "%v arrives with priority %d and needs %v; %s GPUs are idle",
+			s.name(job), j.Priority, s.need(j), count(s.idle))
+	}
+}
+
+func (s *sim) dequeue(job int) {
+	for k := range s.queues {
+		q := &s.queues[k]
+		if at, found := slices.BinarySearch(q.waiting, int32(job)); found {
+			q.waiting = slices.Delete(q.waiting, at, at+1)
+		}
+	}
+	s.queued--
+	s.run.Queue[job].Wait += s.now - s.state[job].since
+}
+
+// start puts a waiting job on its place, which must be free: the callers have checked it.
+func (s *sim) start(job, node int) {
+	s.dequeue(job)
+	st, j := &s.state[job], s.jobs[job]
+	sp := Span{Job: job, Node: node, Nodes: s.topo.NodesFor(j.GPUs), Start: s.now, from: st.saved, redo: st.redo}
+	if st.restarts {
+		sp.restart = j.Restart
+	}
+	s.occupy(&sp)
+	if w := &s.run.Queue[job]; w.FirstRun == Never {
+		w.FirstRun = s.now
+	}
+	s.logStart(job, node)
+	st.failed, st.said = false, [3]bool{}
+}
+
+func (s *sim) finished(id int32) {
+	sp := s.release(id, Done)
+	s.run.Queue[sp.Job].Done = s.now
+	s.state[sp.Job].deadline = Never
+	if j := s.jobs[sp.Job]; j.ID == s.cfg.Big {
+		s.log(BigDone, -1, j.ID, "%v has done its %s of work", s.name(sp.Job), FormatDuration(j.Work))
+	}
+}
+
+// end kills a span and sends its job back to the queue. What it did since its last checkpoint is lost: that much is returned.
+func (s *sim) end(id int32, why Reason) GPUTime {
+	sp := s.release(id, why)
+	st, j, w := &s.state[sp.Job], s.jobs[sp.Job], &s.run.Queue[sp.Job]
+	p := s.run.pace(sp, s.now)
+	cause := Preempted
+	if why == Killed {
+		cause = Rework
+		w.Kills++
+		st.failed = true
+	} else {
+		w.Evicts++
+	}
+	st.saved = sp.from + p.saved
+	st.redo = lose(sp.redo, st.saved, sp.from+p.work, cause)
+	st.restarts, st.deadline = true, Never
+	lost := over(j.GPUs, p.work-p.saved)
+	s.run.losses = append(s.run.losses, loss{s.now, lost, over(j.GPUs, j.Restart), cause})
+	s.enqueue(sp.Job)
+	return lost
+}

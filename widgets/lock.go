@@ -2,6 +2,7 @@ package widgets
 
 import (
 	"fmt"
+	"html/template"
 	"os"
 	"strconv"
 	"strings"
@@ -47,7 +48,10 @@ func Gap[G Guess](predict func() G, run *fleet.Run) View {
 			return Output{}, fmt.Errorf("your prediction: %w", err)
 		}
 		rows := gapRows(gaps)
-		html, err := expand("gap", rows)
+		html, err := expand("gap", struct {
+			Style template.CSS
+			Rows  []gapRow
+		}{template.CSS(themeCSS + viewCSS), rows})
 		return Output{HTML: html, Text: gapText(rows)}, err
 	}))
 }

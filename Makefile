@@ -35,7 +35,7 @@ test: need ## install what the tests need, then run every test
 
 lint: need ## check the Go code with golangci-lint
 	@$(PREPARE) lint
-	@if [ -x .venv/bin/golangci-lint ]; then .venv/bin/golangci-lint run ./...; fi
+	@if [ -x .venv/bin/golangci-lint ]; then .venv/bin/golangci-lint run --allow-parallel-runners ./...; fi
 
 bench: need ## run the Go benchmarks
 	@go test -run '^$$' -bench . -benchmem ./...

@@ -103,7 +103,7 @@ def lint() -> Count:
     if not (BIN / "golangci-lint").exists():
         print("golangci-lint is not installed: skipped")
         return Count(skipped=1)
-    return check(run(BIN / "golangci-lint", "run", "./..."))
+    return check(run(BIN / "golangci-lint", "run", "--allow-parallel-runners", "./..."))
 
 
 def go_tests() -> Count:

@@ -54,7 +54,7 @@ def findings(tmp_path_factory):
     (root / "fleet" / "bad_test.go").write_text(BAD.replace("Undocumented", "undocumentedInTest"))
     command = BAD.replace("package fleet", "package main").replace("Undocumented", "main").replace('\t_ "html/template"\n', "")
     (root / "fleet" / "cmd" / "tool" / "main.go").write_text(command)
-    done = subprocess.run([LINTER, "run", "--output.text.print-issued-lines=false", "--max-same-issues=0", "--uniq-by-line=false", "./..."],
+    done = subprocess.run([LINTER, "run", "--allow-parallel-runners", "--output.text.print-issued-lines=false", "--max-same-issues=0", "--uniq-by-line=false", "./..."],
                           cwd=root, capture_output=True, text=True)
     return done.stdout.splitlines()
 

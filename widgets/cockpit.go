@@ -172,7 +172,7 @@ func (p payload) compress(bin []byte) (string, error) {
 		return "", fmt.Errorf("payload: %w", err)
 	}
 	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	z, err := gzip.NewWriterLevel(&b, gzip.DefaultCompression)
 	if err != nil {
 		return "", fmt.Errorf("payload: %w", err)
 	}

@@ -21,13 +21,13 @@ help: ## list these targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r target text; do printf '%-14s %s\n' "$$target" "$$text"; done
 
 lab: setup ## set up what is missing, then open the student's notebooks in JupyterLab
-	@"$(VENV_PYTHON)" notebooks/setup/serve.py lab $(ARGS) $(LAB_FLAGS)
+	@"$(VENV_PYTHON)" notebooks/setup/serve.py lab fleet_orch $(ARGS) $(LAB_FLAGS)
 
 setup: need ## everything that make lab does, except starting JupyterLab
 	@$(PREPARE) lab
 
 author: setup ## open the instructor's notebooks (notebooks/source) in JupyterLab
-	@"$(VENV_PYTHON)" notebooks/setup/serve.py notebooks/source $(ARGS) $(LAB_FLAGS)
+	@"$(VENV_PYTHON)" notebooks/setup/serve.py notebooks source $(ARGS) $(LAB_FLAGS)
 
 test: need ## install what the tests need, then run every test
 	@$(PREPARE) test

@@ -32,7 +32,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join, dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { chromium } from 'playwright-core'
 
@@ -127,7 +127,11 @@ export async function openBrowser() {
   const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
   const executablePath = process.env.CHROMIUM || places.find((path) => existsSync(path))
   if (!executablePath) throw new Error('there is no Chromium: make test installs it, or name one in CHROMIUM')
-  return chromium.launch({ executablePath, headless: true, args: browserFlags }) // with a fresh user-data-dir
+  const home = await mkdtemp(join(tmpdir(), 'fleetlab browser '))
+  const env = { ...process.env, HOME: home }
+  const browser = await chromium.launch({ executablePath, headless: true, args: browserFlags, env }) // with a fresh user-data-dir
+  browser.once('disconnected', () => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
+  return browser
 }
 
 export async function newPage(browser, { width = 1280, height = 900, dark = false } = {}) {

@@ -68,8 +68,9 @@ type queueing struct {
 // String is the name of the policy.
 func (q queueing) String() string { return q.name }
 
-// Decide goes through the queue until a job has a place. Where a job has none, no job of its size or larger has one either, so those
-// need not be tried; if one GPU is too much, nobody fits. (Of a placement of somebody's own this is not known.)
+// Decide goes through the queue until a job has a place. Where there is no room for a job, there is none for one of its size or larger
+// either, so those are not tried; if one GPU is too much, nobody fits. A placement of somebody's own is asked all the same wherever
+// there is room: why it wants none of it is not known.
 func (q queueing) Decide(v View) Decision {
 	waits := Decision{Nobody, Wait}
 	tooMany := v.s.topo.GPUs() + 1
@@ -78,7 +79,7 @@ func (q queueing) Decide(v View) Decision {
 			if n := q.place(v, j); n != Wait {
 				return Decision{i, n}
 			}
-			if !q.own {
+			if !q.own || !v.s.room(j.GPUs) {
 				tooMany = j.GPUs
 			}
 		}
@@ -90,6 +91,16 @@ func (q queueing) Decide(v View) Decision {
 		}
 	}
 	return waits
+}
+
+// room tells whether some open node has so many free GPUs: never for a gang, which PlaceBest has looked for.
+func (s *sim) room(gpus int) bool {
+	for k := gpus; k < len(s.nodesWith); k++ {
+		if s.nodesWith[k] > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // PolicyName is the name that a policy gives itself, else its type.

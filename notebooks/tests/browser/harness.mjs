@@ -130,7 +130,7 @@ export async function openBrowser() {
   const home = await mkdtemp(join(tmpdir(), 'fleetlab browser '))
   const env = { ...process.env, HOME: home }
   const browser = await chromium.launch({ executablePath, headless: true, args: browserFlags, env }) // with a fresh user-data-dir
-  browser.once('disconnected', () => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
+  process.once('exit', () => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
   return browser
 }
 

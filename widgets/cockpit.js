@@ -204,6 +204,9 @@ function cockpit(root, data) {
     put("queued", snap.queued, number(snap.queued) + (snap.queued === 1 ? " job" : " jobs"));
     put("hole", snap.hole.len, nodes(snap.hole.len) + (grid.need ? " of " + number(grid.need) + " needed" : ""));
     put("big", ...bigState());
+    const stop = grid.settings[setting].pauses.find(([from, to]) => from <= snap.t && snap.t < to);
+    put("paused", stop ? stop[1] : "", stop ? clock(stop[1]) : "");
+    $("[data-count=paused]").hidden = !stop;
     const hole = $("[data-count=hole]");
     hole.dataset.node = snap.hole.node;
     map.setAttribute("aria-label", "Heatmap at " + clock(at.t) + ": " + number(snap.working) + " GPUs working, " + number(snap.idle) + " idle, " +

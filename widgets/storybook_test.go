@@ -1,10 +1,13 @@
 package widgets
 
 import (
+	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +16,7 @@ import (
 	"github.com/fleetlab/fleetlab/fleet/scenario"
 )
 
-var update = flag.Bool("update", false, "write the golden files and the storybook instead of comparing")
+var update = flag.Bool("update", false, "write the golden files instead of comparing")
 
 // stories is every view in the states that matter.
 func stories(t testing.TB) map[string]View {
@@ -28,14 +31,13 @@ func stories(t testing.TB) map[string]View {
 		"cockpit": Cockpit(run), "cockpit-migrate": Cockpit(simulate(t, migrate)), "cockpit-own": Cockpit(simulate(t, own)),
 		"cockpit-empty": Cockpit(simulate(t, empty)), "compare": Compare(simulate(t, kill), simulate(t, migrate)),
 		"holes": Holes(run), "error": Cockpit(nil), "init": Init(),
+		"lock": Locked(unanswered, Holes(run)), "gap": Gap(guess(60, 0.5), run), "passed": verdict("no other node would leave fewer GPUs over", nil),
+		"notpassed": verdict("no other node would leave fewer GPUs over", errors.New("job 3 (2 GPUs) goes to node 0 and leaves 4 GPUs over; node 2 would leave 0")),
 	}
 }
 
-// TestStorybook writes a page for each view, theme and width into artifacts/storybook, to be looked at: go test -run Storybook -update.
+// TestStorybook writes a page for each view and theme into artifacts/storybook, and an index that shows them at three widths.
 func TestStorybook(t *testing.T) {
-	if !*update {
-		t.Skip("the storybook is written with -update")
-	}
 	dir := filepath.Join("..", "artifacts", "storybook")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -45,7 +47,9 @@ func TestStorybook(t *testing.T) {
 		t.Fatal(err)
 	}
 	var index strings.Builder
-	for name, v := range stories(t) {
+	all := stories(t)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		v := all[name]
 		out, err := v.Render()
 		if err != nil {
 			out, err = errorView(err).Render()

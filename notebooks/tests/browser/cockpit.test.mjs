@@ -44,7 +44,7 @@ const shown = (cockpit) => cockpit.evaluate((host) => {
     cards: Object.fromEntries([...ui.querySelectorAll('[data-card][data-value]')].map((c) => [c.dataset.card, Number(c.dataset.value)])),
     shares: [...ui.querySelectorAll('[data-part]')].map((p) => Number(p.dataset.value)),
     counts: { working: value('[data-count=working]'), idle: value('[data-count=idle]'), failed: value('[data-count=failed]'),
-      queued: value('[data-count=queued]'), hole: value('[data-count=hole]'), node: Number(ui.querySelector('[data-count=hole]').dataset.node) },
+      queued: value('[data-count=queued]'), hole: value('[data-count=hole]'), node: Number(ui.querySelector('[data-count=hole]').dataset.node), paused: !ui.querySelector('[data-count=paused]').hidden },
     printed: ['working', 'idle', 'failed'].map((k) => ui.querySelector(`[data-count=${k}] b`).innerText),
     time: Number(ui.querySelector('.map').dataset.time),
     log: [...ui.querySelectorAll('.log li')].map((li) => ({ id: Number(li.dataset.incident), at_ms: Number(li.dataset.at), text: li.querySelector('span').textContent })),
@@ -72,7 +72,7 @@ function assertShows(page, levers, at) {
   near(page.cards.tco, want.tco_usd_per_hour, `${name}: TCO card`)
   const all = want.parts_gpu_ms.reduce((a, b) => a + b)
   want.parts_gpu_ms.forEach((part, i) => near(page.shares[i], part / all, `${name}: part ${i}`))
-  assert.deepEqual(page.counts, { working: instant.working, idle: instant.idle, failed: instant.failed, queued: instant.queued, hole: instant.hole_nodes, node: instant.hole_first_node },
+  assert.deepEqual(page.counts, { working: instant.working, idle: instant.idle, failed: instant.failed, queued: instant.queued, hole: instant.hole_nodes, node: instant.hole_first_node, paused: instant.paused },
     `${name}: heatmap at ${at} ms`)
   assert.deepEqual(page.printed.map((n) => Number(n.replaceAll(',', ''))), [instant.working, instant.idle, instant.failed])
   assert.equal(instant.working + instant.idle + instant.failed, 10_000)

@@ -40,6 +40,7 @@ type instant struct {
 	Queued  int   `json:"queued"`
 	Hole    int   `json:"hole_nodes"`
 	Node    int   `json:"hole_first_node"`
+	Paused  bool  `json:"paused"`
 }
 
 type incident struct {
@@ -103,7 +104,7 @@ func read(r *fleet.Run, at []time.Duration) setting {
 	}
 	for _, t := range at {
 		snap := r.At(t)
-		s.Instants = append(s.Instants, instant{t.Milliseconds(), snap.Working, snap.Idle, snap.Failed, snap.Queued, snap.LargestHole, snap.Hole})
+		s.Instants = append(s.Instants, instant{t.Milliseconds(), snap.Working, snap.Idle, snap.Failed, snap.Queued, snap.LargestHole, snap.Hole, snap.Paused})
 	}
 	for _, i := range r.Incidents {
 		s.Incidents = append(s.Incidents, incident{i.ID, i.At.Milliseconds(), i.Text})

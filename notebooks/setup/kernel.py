@@ -22,10 +22,11 @@ QUIET = {
 
 def environment(venv: Path, echarts: Path | None) -> dict[str, str]:
     """What a kernel needs beyond what it inherits. Jupyter fills in ${PATH} when it starts one."""
-    answer = subprocess.run(["go", "env", "-json", "GOROOT", *GO_SETTINGS], check=True, capture_output=True, text=True)
+    answer = subprocess.run(["go", "env", "-json", "GOROOT", "GOFLAGS", *GO_SETTINGS], check=True, capture_output=True, text=True)
     go = json.loads(answer.stdout)
     env = {name: go[name] for name in GO_SETTINGS}
     env["CGO_ENABLED"] = "0"
+    env["GOFLAGS"] = f"{go['GOFLAGS']} -ldflags=-s".strip()  # no symbol table: each cell links a fifth of a second faster
     env["PATH"] = os.pathsep.join([str(venv / "bin"), str(Path(go["GOROOT"]) / "bin"), "${PATH}"])
     if echarts:
         env["FLEETLAB_ECHARTS"] = str(echarts)

@@ -365,3 +365,21 @@ func TestTimesAreRoundedToTheResolution(t *testing.T) {
 		t.Error("the caller's jobs were changed")
 	}
 }
+
+// FuzzSimulate draws configurations from a seed: go test ./fleet -fuzz FuzzSimulate.
+func FuzzSimulate(f *testing.F) {
+	f.Add(uint64(0))
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		c := random(seed)
+		r := simulate(t, c)
+		nobodyShares(t, r)
+		if total, want := r.SplitAt(c.Horizon).Total(), fleet.GPUTime(c.Topology.GPUs())*fleet.GPUTime(c.Horizon/fleet.Resolution); total != want {
+			t.Fatalf("seed %d: parts add up to %d GPU-ms of %d", seed, total, want)
+		}
+		for i, q := range r.Queue {
+			if q.Evicts > 0 && r.Ledger().Evictions == 0 && c.Jobs[i].Arrival > r.Ledger().Window.Start {
+				t.Fatalf("seed %d: job %d was evicted and the ledger counts none", seed, c.Jobs[i].ID)
+			}
+		}
+	})
+}

@@ -34,13 +34,50 @@ func (e event) before(o event) bool {
 	return e.seq < o.seq
 }
 
-// agenda is the queue of future events, a binary heap on a slice. (container/heap calls through an interface, which costs a third
-// of a run.)
+// agenda is the queue of future events: arrivals and faults, which are known from the start and in order, and a binary heap of what
+// the run itself plans. (container/heap calls through an interface, which costs a third of a run.)
 type agenda struct {
-	heap []event
-	seq  uint64
+	heap     []event
+	seq      uint64
+	jobs     []Job
+	faults   []Fault
+	nextJob  int // the first that has not come yet
+	nextFail int
 }
 
+// next is the earliest event, and whether there is one.
+func (a *agenda) next() (e event, some bool) {
+	if len(a.heap) > 0 {
+		e, some = a.heap[0], true
+	}
+	if a.nextFail < len(a.faults) {
+		if f := (event{a.faults[a.nextFail].At, 0, evFault, int32(a.nextFail)}); !some || f.before(e) {
+			e, some = f, true
+		}
+	}
+	if a.nextJob < len(a.jobs) {
+		if j := (event{a.jobs[a.nextJob].Arrival, 0, evArrive, int32(a.nextJob)}); !some || j.before(e) {
+			e, some = j, true
+		}
+	}
+	return e, some
+}
+
+// take removes the earliest event.
+func (a *agenda) take() event {
+	e, _ := a.next()
+	switch e.kind {
+	case evFault:
+		a.nextFail++
+	case evArrive:
+		a.nextJob++
+	default:
+		a.pop()
+	}
+	return e
+}
+
+// plan adds an event to the heap.
 func (a *agenda) plan(at time.Duration, kind eventKind, arg int32) {
 	a.seq++
 	e := event{at, a.seq, kind, arg}
@@ -57,12 +94,13 @@ func (a *agenda) plan(at time.Duration, kind eventKind, arg int32) {
 	a.heap[i] = e
 }
 
-func (a *agenda) pop() event {
-	top, last := a.heap[0], a.heap[len(a.heap)-1]
+// pop removes the earliest event of the heap.
+func (a *agenda) pop() {
+	last := a.heap[len(a.heap)-1]
 	a.heap = a.heap[:len(a.heap)-1]
 	n := len(a.heap)
 	if n == 0 {
-		return top
+		return
 	}
 	i := 0
 	for {
@@ -80,5 +118,4 @@ func (a *agenda) pop() event {
 		i = down
 	}
 	a.heap[i] = last
-	return top
 }

@@ -88,6 +88,7 @@ func newSim(c Config) *sim {
 		free: make([]uint16, n), down: make([]int32, n), outage: make([]int32, n), kept: make([]int32, n), onNode: make([][]int32, n),
 		byFree: make([]bitset, g+1), nodesWith: make([]int, g+1), histogram: make([]int, g+1), empty: newBitset(n), holeLen: n,
 		state: make([]jobState, len(c.Jobs)), idle: t.GPUs(),
+		agenda: agenda{jobs: c.Jobs, faults: c.Faults},
 	}
 	s.cfg = &s.run.Config
 	s.run.Spans = make([]Span, 0, len(c.Jobs)+len(c.Jobs)/8)
@@ -105,12 +106,6 @@ func newSim(c Config) *sim {
 	s.nodesWith[g], s.histogram[g] = n, n
 	s.enlist()
 	s.fgdWeight = fgdWeights(c)
-	for i, j := range c.Jobs {
-		s.agenda.plan(j.Arrival, evArrive, int32(i))
-	}
-	for i, f := range c.Faults {
-		s.agenda.plan(f.At, evFault, int32(i))
-	}
 	s.sample()
 	return s
 }
@@ -159,13 +154,13 @@ func inSteps(c Config) Config {
 
 // step handles everything that happens at the next instant, and tells whether there was one before the horizon.
 func (s *sim) step() bool {
-	a := &s.agenda
-	if len(a.heap) == 0 || a.heap[0].at >= s.cfg.Horizon {
+	first, some := s.agenda.next()
+	if !some || first.at >= s.cfg.Horizon {
 		return false
 	}
-	s.now = a.heap[0].at
-	for len(a.heap) > 0 && a.heap[0].at == s.now {
-		s.handle(a.pop())
+	s.now = first.at
+	for e := first; some && e.at == s.now; e, some = s.agenda.next() {
+		s.handle(s.agenda.take())
 	}
 	s.schedule()
 	s.sample()

@@ -419,3 +419,20 @@ func TestMigrationLosesNothing(t *testing.T) {
 		}
 	}
 }
+
+// A hopeless job keeps nobody else from being helped, and costs no time: without changes it is not looked at again.
+func TestHopelessJobDoesNotBlockHelp(t *testing.T) {
+	c := small(4)
+	c.Policy, c.Horizon = fleet.Preemption, 400*24*time.Hour
+	c.Jobs = []fleet.Job{
+		{ID: 1, GPUs: 8, Work: 9000 * time.Hour, Priority: 5},
+		{ID: 2, GPUs: 24, Work: 9000 * time.Hour, Priority: 0},
+		{ID: 3, GPUs: 32, Work: time.Hour, Arrival: time.Hour, Priority: 2},              // job 1 is in its way
+		{ID: 4, GPUs: 8, Work: time.Hour, Arrival: time.Hour + time.Second, Priority: 7}, // evicts job 1 or 2
+	}
+	r := simulate(t, c)
+	if r.Queue[3].FirstRun != time.Hour+time.Second || evictions(r) != 1 {
+		t.Errorf("the urgent job starts at %v, %d evicted", r.Queue[3].FirstRun, evictions(r))
+	}
+	wantIncident(t, r, fleet.NoEviction, "nobody is evicted for job 3")
+}

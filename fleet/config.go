@@ -67,11 +67,11 @@ type SLA struct {
 func Default() Config {
 	return Config{
 		Topology:   Topology{Pods: 10, RacksPerPod: 25, NodesPerRack: 5, GPUsPerNode: 8},
-		Seed:       6,
+		Seed:       10,
 		Horizon:    12 * time.Hour,
 		Policy:     FCFS,
 		Checkpoint: 3 * time.Hour,
-		Migration:  Migration{Concurrency: 128, Move: 150 * time.Second, Tax: 0.10, TaxFor: 2 * time.Hour},
+		Migration:  Migration{Concurrency: 128, Move: 2 * time.Minute, Tax: 0.10, TaxFor: 2 * time.Hour},
 		SLA:        SLA{Start: time.Hour, Wait: 4 * time.Hour},
 		RateUSD:    facts.GPUHourUSD.Value,
 		MFU:        facts.Llama3MFU.Value,

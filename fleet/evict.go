@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// planEvery is how long the fleet waits before it looks again whether evicting or migrating helps a job for which it did not.
+// planEvery is how long the fleet waits, at least, before it looks again whether evicting or migrating helps a job for which it did
+// not; it looks again only if a job has started or ended, or a node has failed or come back.
 // Slurm's backfill scheduler looks again every 30 s too (bf_interval).
 const planEvery = 30 * time.Second
 
@@ -34,7 +35,14 @@ func (s *sim) help(job int) bool {
 	if !evict && !migrate || slices.ContainsFunc(s.plans, func(p evictionPlan) bool { return p.job == job }) {
 		return false
 	}
-	if s.now < s.replanAt {
+	if s.hopeless == job && s.inVain == s.changes { // nothing has changed since the last attempt
+		return false
+	}
+	if s.hopeless == job && s.now < s.replanAt {
+		if !s.replanning {
+			s.replanning = true
+			s.agenda.plan(s.replanAt, evReplan, 0)
+		}
 		return false
 	}
 	kill, move := (*evictionPlan)(nil), (*migrationPlan)(nil)
@@ -50,8 +58,8 @@ func (s *sim) help(job int) bool {
 	}
 	switch {
 	case kill == nil && move == nil:
-		s.replanAt = s.now + planEvery
-		s.agenda.plan(s.replanAt, evReplan, 0)
+		s.hopeless, s.inVain = job, s.changes
+		s.replanAt, s.replanning = s.now+planEvery, false
 		return false
 	case move == nil || kill != nil && kill.cost <= move.cost:
 		s.evict(*kill)

@@ -58,6 +58,7 @@ func random(seed uint64) fleet.Config {
 		j := fleet.Job{
 			ID: id, GPUs: 1 + rng.IntN(g), Arrival: at, Work: time.Second + time.Duration(rng.ExpFloat64()*float64(2*time.Hour)),
 			Priority: rng.IntN(2), Write: pick(0, 30*time.Second, 3*time.Minute), Restart: pick(0, 2*time.Minute),
+			Phase: rng.IntN(2) * rng.IntN(1000),
 		}
 		if rng.IntN(12) == 0 {
 			j.GPUs, j.Priority = g+1+rng.IntN(gpus-g), rng.IntN(4)
@@ -258,6 +259,11 @@ func TestValidateNamesFieldValueAndRange(t *testing.T) {
 		{"job work", func(c *fleet.Config) { c.Jobs = []fleet.Job{{ID: 1, GPUs: 1}} }, []string{"Jobs[0].Work 0s"}},
 		{"job write", func(c *fleet.Config) { c.Jobs = []fleet.Job{{ID: 1, GPUs: 1, Work: 1e9, Write: -1}} }, []string{"Jobs[0].Write"}},
 		{"job restart", func(c *fleet.Config) { c.Jobs = []fleet.Job{{ID: 1, GPUs: 1, Work: 1e9, Restart: -1}} }, []string{"Jobs[0].Restart"}},
+		{"job phase", func(c *fleet.Config) { c.Jobs = []fleet.Job{{ID: 1, GPUs: 1, Work: 1e9, Phase: 1000}} }, []string{"Jobs[0].Phase 1000", "999"}},
+		{"job writes for centuries", func(c *fleet.Config) {
+			c.Checkpoint = time.Minute
+			c.Jobs = []fleet.Job{{ID: 1, GPUs: 1, Work: 10 * 365 * 24 * time.Hour, Write: 24 * time.Hour}}
+		}, []string{"Jobs[0].Write 24h", "876000h"}},
 		{"big", func(c *fleet.Config) { c.Big = 7 }, []string{"Big 7"}},
 		{"fault node", func(c *fleet.Config) { c.Faults = []fleet.Fault{{Node: 1250, Repair: time.Hour}} }, []string{"Faults[0].Node 1250", "1249"}},
 		{"fault order", func(c *fleet.Config) {

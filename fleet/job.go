@@ -16,6 +16,7 @@ type Job struct {
 	Priority int           // a job may be evicted only for one of higher priority
 	Write    time.Duration // δ: one checkpoint write, during which no work is done
 	Restart  time.Duration // load the checkpoint and warm up, paid when a killed job starts again
+	Phase    int           // thousandths of τ by which the first checkpoint comes early, 0 to 999: jobs that start together need not write together
 }
 
 // validateJobs stops after some errors: a thousand lines of them help nobody.
@@ -41,6 +42,10 @@ func (c Config) validateJobs() (errs []error) {
 			bad(i, "Write", j.Write, "between 0s and 24h0m0s")
 		case j.Restart < 0 || j.Restart > 24*time.Hour:
 			bad(i, "Restart", j.Restart, "between 0s and 24h0m0s")
+		case j.Phase < 0 || j.Phase > 999:
+			bad(i, "Phase", j.Phase, "between 0 and 999")
+		case float64(j.Work)/float64(c.Checkpoint)*float64(j.Write) > float64(maxWrites):
+			bad(i, "Write", j.Write, fmt.Sprintf("so short that all checkpoints of %v of work, one every %v, take at most %v", j.Work, c.Checkpoint, maxWrites))
 		}
 		seen[j.ID] = true
 	}
@@ -50,8 +55,12 @@ func (c Config) validateJobs() (errs []error) {
 	return errs
 }
 
-// maxWork keeps every product of time and GPUs inside an int64, checkpoint writes included.
-const maxWork = 10 * 365 * 24 * time.Hour
+// These keep every sum of times inside a time.Duration, which ends after 292 years, and every product with a number of GPUs inside a
+// GPUTime.
+const (
+	maxWork   = 10 * 365 * 24 * time.Hour
+	maxWrites = 100 * 365 * 24 * time.Hour
+)
 
 // Fault takes a node down at At and brings it back after Repair. Faults of one node may overlap: it is back when all are repaired.
 type Fault struct {

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Ledger is the account of a run over Window: from the big job's arrival to the horizon, or the whole run if there is no big job.
+// Ledger is the account of a run over Window: from the big job's arrival to the horizon, or the whole run if no big job arrives in it.
 // Every ratio is 0–1. The definitions of its quantities stand below it.
 type Ledger struct {
 	Window Interval
@@ -86,7 +86,7 @@ var (
 	}
 	DefTCO = Definition{
 		Name:    "TCO",
-		Formula: "capacity × rate; opened: × hours of the window; wasted: × (1 − goodput)",
+		Formula: "capacity × rate; over the window: × its hours; wasted: × (1 − goodput)",
 		Unit:    "US dollars per hour, and US dollars",
 		Source:  "rate per GPU-hour: see facts.GPUHourUSD",
 	}
@@ -131,8 +131,8 @@ func (l Ledger) GoodputMet() bool { return permille(l.Goodput) > permille(Goodpu
 func (r *Run) Ledger() Ledger {
 	w := Interval{0, r.Config.Horizon}
 	big, watched := r.jobIndex[r.Config.Big]
-	if watched {
-		w.Start = min(r.Config.Jobs[big].Arrival, w.End)
+	if watched = watched && r.Config.Jobs[big].Arrival < w.End; watched {
+		w.Start = r.Config.Jobs[big].Arrival
 	}
 	l := Ledger{Window: w, Split: r.SplitAt(w.End).Sub(r.SplitAt(w.Start)), BigStart: Never}
 	l.Goodput = l.Split.Share(Useful)

@@ -98,6 +98,14 @@ func (s *sim) need(j Job) string {
 	return plural(j.GPUs, "GPU") + " on one node"
 }
 
+// idleWords counts the idle GPUs, and wonders if they are enough.
+func (s *sim) idleWords(j Job) string {
+	if s.idle < j.GPUs {
+		return fmt.Sprintf("%s GPUs are idle", count(s.idle))
+	}
+	return fmt.Sprintf("though %s GPUs are idle", count(s.idle))
+}
+
 func (s *sim) where(node int) string {
 	return fmt.Sprintf("node %d (rack %d, pod %d)", node, s.topo.Rack(node), s.topo.Pod(node))
 }
@@ -122,12 +130,12 @@ func (s *sim) logWaits(job int) {
 	if j.GPUs <= s.topo.GPUsPerNode && j.ID != s.cfg.Big || !s.once(job, 0) {
 		return
 	}
-	s.log(BigWaits, -1, j.ID, "job %d waits: needs %s, largest hole %d, though %s GPUs are idle", j.ID, s.need(j), s.holeLen, count(s.idle))
+	s.log(BigWaits, -1, j.ID, "job %d waits: needs %s, largest hole %d, %s", j.ID, s.need(j), s.holeLen, s.idleWords(j))
 }
 
 func (s *sim) logNoEviction(job int) {
 	if j := s.jobs[job]; s.once(job, 1) {
-		s.log(NoEviction, -1, j.ID, "nobody is evicted for job %d: no %s would come free, even without every job of lower priority", j.ID, strings.TrimSuffix(s.need(j), "s"))
+		s.log(NoEviction, -1, j.ID, "nobody is evicted for job %d: it needs %s, and they would not come free even without every job of lower priority", j.ID, s.need(j))
 	}
 }
 
@@ -166,8 +174,8 @@ func (s *sim) logFailure(f Fault, hit []int, lost GPUTime) {
 
 func (s *sim) logNotice(p *evictionPlan) {
 	j := s.jobs[p.job]
-	s.log(Eviction, p.node, j.ID, "%s on %s have %s to end: job %d (priority %d) takes their place",
-		plural(len(p.victims), "job"), s.nodes(p.node, p.nodes), FormatDuration(s.cfg.Grace), j.ID, j.Priority)
+	s.log(Eviction, p.node, j.ID, "job %d (priority %d) takes the place of %s on %s, with %s of grace",
+		j.ID, j.Priority, plural(len(p.victims), "job"), s.nodes(p.node, p.nodes), FormatDuration(s.cfg.Grace))
 }
 
 func (s *sim) logEviction(p *evictionPlan) {
@@ -201,8 +209,8 @@ func (s *sim) promise(job int) {
 // logPromise notes at the horizon what the promises came to.
 func (s *sim) logPromise() {
 	if i, ok := s.run.jobIndex[s.cfg.Big]; ok && s.run.Queue[i].FirstRun == Never && s.jobs[i].Arrival < s.now {
-		s.log(BigWaits, -1, s.cfg.Big, "job %d still waits at the end of the run, after %s: needs %s, largest hole %d, though %s GPUs are idle",
-			s.cfg.Big, FormatDuration(s.run.Queue[i].Wait), s.need(s.jobs[i]), s.holeLen, count(s.idle))
+		s.log(BigWaits, -1, s.cfg.Big, "job %d still waits at the end of the run, after %s: needs %s, largest hole %d, %s",
+			s.cfg.Big, FormatDuration(s.run.Queue[i].Wait), s.need(s.jobs[i]), s.holeLen, s.idleWords(s.jobs[i]))
 	}
 	if _, p95 := s.run.studentWaits(); p95 > s.cfg.SLA.Wait {
 		s.log(SLAMissed, -1, 0, "SLA missed: 95 %% of the student jobs waited for up to %s, more than %s", FormatDuration(p95), FormatDuration(s.cfg.SLA.Wait))

@@ -20,6 +20,7 @@ func (s *sim) change(node int, f func()) {
 	s.index(node, -1)
 	f()
 	s.index(node, 1)
+	s.changes++
 }
 
 func (s *sim) index(node, by int) {

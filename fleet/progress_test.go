@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// dumb walks a job's running time second by second: the slow, obvious twin of paceAt.
-func dumb(clock, restart, tau, write, left time.Duration) (p pace) {
-	var inCycle, inWrite time.Duration
+// dumb walks a job's running time second by second: the slow, obvious twin of plan.at.
+func dumb(clock, restart, tau, write, left, phase time.Duration) (p pace) {
+	inCycle, inWrite := phase, time.Duration(0)
 	for t := time.Duration(0); t < clock; t += time.Second {
 		switch {
 		case p.restart < restart:
@@ -34,17 +34,19 @@ func TestPaceAgreesWithStepping(t *testing.T) {
 	sec := func(n int) time.Duration { return time.Duration(rng.IntN(n)) * time.Second }
 	for range 5000 {
 		restart, tau, write, left := sec(5), time.Second+sec(20), sec(6), time.Second+sec(100)
-		end := runTime(restart, left, tau, write)
+		phase := time.Duration(rng.IntN(int(tau/time.Second))) * time.Second
+		pl := plan{restart, left, tau, write, phase}
+		end := pl.length()
 		clock := min(sec(200), end)
-		got, want := paceAt(clock, restart, tau, write, left), dumb(clock, restart, tau, write, left)
+		got, want := pl.at(clock), dumb(clock, restart, tau, write, left, phase)
 		if clock == end && got.work != left {
-			t.Fatalf("after runTime %v work is %v of %v", end, got.work, left)
+			t.Fatalf("after %v, all of the plan, work is %v of %v", end, got.work, left)
 		}
 		if write == 0 && got.work == left { // a free checkpoint at the very end is no difference
 			want.saved = got.saved
 		}
 		if got != want {
-			t.Fatalf("restart %v τ %v write %v left %v at %v: got %+v, stepping gives %+v", restart, tau, write, left, clock, got, want)
+			t.Fatalf("%+v at %v: got %+v, stepping gives %+v", pl, clock, got, want)
 		}
 	}
 }
@@ -53,7 +55,7 @@ func TestPaceAgreesWithStepping(t *testing.T) {
 func TestCheckpointIntervalExcludesWrite(t *testing.T) {
 	const tau, write = 20 * time.Minute, 10 * time.Minute
 	for n := time.Duration(1); n < 10; n++ {
-		if p := paceAt(n*(tau+write), 0, tau, write, 100*time.Hour); p.saved != n*tau || p.work != n*tau || p.write != n*write {
+		if p := (plan{work: 100 * time.Hour, tau: tau, write: write}).at(n * (tau + write)); p.saved != n*tau || p.work != n*tau || p.write != n*write {
 			t.Fatalf("after %d cycles: %+v", n, p)
 		}
 	}
@@ -66,7 +68,7 @@ func TestRunTimeHasNoLastWrite(t *testing.T) {
 		{time.Hour + time.Millisecond, time.Hour + time.Millisecond + 5*time.Minute},
 		{3 * time.Hour, 3*time.Hour + 10*time.Minute},
 	} {
-		if got := runTime(0, c.work, time.Hour, 5*time.Minute); got != c.want {
+		if got := (plan{work: c.work, tau: time.Hour, write: 5 * time.Minute}).length(); got != c.want {
 			t.Errorf("%v of work with τ = 1 h and δ = 5 m takes %v, want %v", c.work, got, c.want)
 		}
 	}

@@ -64,6 +64,7 @@ type Span struct {
 
 	from     time.Duration // progress (work saved in a checkpoint) that the job starts from
 	restart  time.Duration // paid first
+	phase    time.Duration // by so much the first checkpoint comes early
 	taxUntil time.Duration // runs slower up to here
 	redo     []redo        // the work beyond from that was done before and lost, and why; ascending, nil for almost all
 }

@@ -3,6 +3,7 @@ package fleet
 import (
 	"fmt"
 	"slices"
+	"time"
 )
 
 // This file asks the policy, and moves jobs through their life: into the queue, onto GPUs, to their end or back into the queue.
@@ -119,6 +120,8 @@ func (s *sim) start(job, node int) {
 	sp := Span{Job: job, Node: node, Nodes: s.topo.NodesFor(j.GPUs), Start: s.now, from: st.saved, redo: st.redo}
 	if st.restarts {
 		sp.restart = j.Restart
+	} else {
+		sp.phase = (s.cfg.Checkpoint * time.Duration(j.Phase) / 1000).Truncate(Resolution)
 	}
 	s.occupy(&sp)
 	if w := &s.run.Queue[job]; w.FirstRun == Never {

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -58,7 +59,11 @@ type sim struct {
 	queued                int
 	fgdWeight             []float64 // by number of free GPUs: GPUs of such a node that FGD counts as fragmented
 	pausedUntil           time.Duration
-	replanAt              time.Duration
+	changes               int           // how often a node has changed
+	hopeless              int           // the job that evicting and migrating were last found to be of no help to, or Nobody
+	inVain                int           // changes at that time
+	replanAt              time.Duration // not before this instant is that looked at again
+	replanning            bool          // an event for it is planned
 }
 
 // jobState is what the simulation knows about a job that Config.Jobs does not.
@@ -84,7 +89,7 @@ func newSim(c Config) *sim {
 	n, g := t.Nodes(), t.GPUsPerNode
 	s := &sim{
 		run:  &Run{Config: c, Queue: make([]Waiting, len(c.Jobs)), jobIndex: make(map[int]int, 1)},
-		jobs: c.Jobs, topo: t, replanAt: Never, pausedUntil: Never,
+		jobs: c.Jobs, topo: t, replanAt: Never, pausedUntil: Never, hopeless: Nobody,
 		free: make([]uint16, n), down: make([]int32, n), outage: make([]int32, n), kept: make([]int32, n), onNode: make([][]int32, n),
 		byFree: make([]bitset, g+1), nodesWith: make([]int, g+1), histogram: make([]int, g+1), empty: newBitset(n), holeLen: n,
 		state: make([]jobState, len(c.Jobs)), idle: t.GPUs(),
@@ -123,7 +128,7 @@ func (s *sim) enlist() {
 			s.queues = append(s.queues, queue{priority: j.Priority})
 		}
 	}
-	slices.SortFunc(s.queues, func(a, b queue) int { return b.priority - a.priority })
+	slices.SortFunc(s.queues, func(a, b queue) int { return cmp.Compare(b.priority, a.priority) })
 }
 
 // inSteps rounds every time to the resolution, so that GPU-time is a whole number.

@@ -8,7 +8,7 @@ import (
 
 // This file has the one model of a job's progress. A span pays its restart first; then it alternates τ of work and one checkpoint
 // write δ until the work is done; no write follows the last piece of work. τ is useful work between checkpoints: the write does not
-// count into it. All of it is arithmetic on the span, so a run has no event per checkpoint.
+// count into it. A job that starts afresh may be some way into its first τ already (Job.Phase). All of it is arithmetic on the span, so a run has no event per checkpoint.
 
 // GPUs is the number of GPUs that the span holds.
 func (s *Span) GPUs() int { return s.Nodes * bits.OnesCount16(s.Mask) }
@@ -19,21 +19,31 @@ type pace struct {
 	saved                time.Duration // work that finished checkpoints hold
 }
 
-// paceAt divides clock, the time that a span has run at full speed.
-func paceAt(clock, restart, tau, write, left time.Duration) pace {
-	p := pace{restart: min(clock, restart)}
-	clock -= p.restart
-	cycles, rest := clock/(tau+write), clock%(tau+write)
-	p.saved = cycles * tau
-	p.work = min(p.saved+min(rest, tau), left)
-	p.write = cycles*write + max(0, rest-tau)
-	return p
+// plan is what a span has to do: pay the restart, then do work with a checkpoint after every tau of it; the first comes early by
+// phase.
+type plan struct{ restart, work, tau, write, phase time.Duration }
+
+// planOf is the plan of a span.
+func (r *Run) planOf(s *Span) plan {
+	j := &r.Config.Jobs[s.Job]
+	return plan{s.restart, j.Work - s.from, r.Config.Checkpoint, j.Write, s.phase}
 }
 
-// runTime is the time at full speed that restart and work need, with the checkpoint writes between.
-func runTime(restart, work, tau, write time.Duration) time.Duration {
-	writes := (work + tau - 1) / tau
-	return restart + work + max(0, writes-1)*write
+// at divides clock, the time that a span has run at full speed.
+func (p plan) at(clock time.Duration) pace {
+	x := pace{restart: min(clock, p.restart)}
+	clock += p.phase - x.restart
+	cycles, rest := clock/(p.tau+p.write), clock%(p.tau+p.write)
+	x.saved = max(0, cycles*p.tau-p.phase)
+	x.work = min(cycles*p.tau+min(rest, p.tau)-p.phase, p.work)
+	x.write = cycles*p.write + max(0, rest-p.tau)
+	return x
+}
+
+// length is the time at full speed that the whole plan needs.
+func (p plan) length() time.Duration {
+	writes := (p.phase + p.work + p.tau - 1) / p.tau
+	return p.restart + p.work + max(0, writes-1)*p.write
 }
 
 // elapsed divides the time of a span up to t: running at full speed, standing still in a migration, and lost to the tax.
@@ -63,15 +73,13 @@ func (r *Run) paused(from, to time.Duration) (sum time.Duration) {
 
 // pace is how far a span has come at t.
 func (r *Run) pace(s *Span, t time.Duration) pace {
-	j := &r.Config.Jobs[s.Job]
 	clock, _, _ := r.elapsed(s, t)
-	return paceAt(clock, s.restart, r.Config.Checkpoint, j.Write, j.Work-s.from)
+	return r.planOf(s).at(clock)
 }
 
 // finish is the instant at which a span will have done its job's work if nothing more happens to it.
 func (r *Run) finish(s *Span) time.Duration {
-	j := &r.Config.Jobs[s.Job]
-	need := runTime(s.restart, j.Work-s.from, r.Config.Checkpoint, j.Write)
+	need := r.planOf(s).length()
 	long := *s
 	long.End = 1<<63 - 1
 	t := s.Start + need
@@ -95,7 +103,7 @@ func (r *Run) finish(s *Span) time.Duration {
 func (r *Run) addTo(split *Split, s *Span, t time.Duration) {
 	j := &r.Config.Jobs[s.Job]
 	clock, pause, tax := r.elapsed(s, t)
-	p := paceAt(clock, s.restart, r.Config.Checkpoint, j.Write, j.Work-s.from)
+	p := r.planOf(s).at(clock)
 	split[Stranded] += over(s.GPUs()-j.GPUs, clock+pause+tax)
 	tax += clock - p.restart - p.work - p.write // the last step of a taxed job: less than Resolution
 	split[Restart] += over(j.GPUs, p.restart)

@@ -244,10 +244,10 @@ func needText(c *fleet.Config) string {
 	return ""
 }
 
-// bigJob is the watched job, or nil.
+// bigJob is the watched job, or nil if none arrives before the horizon.
 func bigJob(c *fleet.Config) *fleet.Job {
 	for i := range c.Jobs {
-		if c.Big != 0 && c.Jobs[i].ID == c.Big {
+		if c.Big != 0 && c.Jobs[i].ID == c.Big && c.Jobs[i].Arrival < c.Horizon {
 			return &c.Jobs[i]
 		}
 	}

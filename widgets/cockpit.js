@@ -131,7 +131,7 @@ function cockpit(root, data) {
   function code() {
     const p = grid.policies[at.policy];
     return [
-      "c := fleet.Default()", "c.Policy = " + p.code, "c.Preempt = " + !!(at.preempt || p.implies), "c.Defrag = " + !!at.defrag,
+      "c := fleet.Default()", p.code ? "c.Policy = " + p.code : "// c.Policy: your own, " + p.name, "c.Preempt = " + !!(at.preempt || p.implies), "c.Defrag = " + !!at.defrag,
       "c.Checkpoint = " + grid.taus[at.tau].code,
     ].join("\n");
   }
@@ -223,7 +223,7 @@ function cockpit(root, data) {
       for (let i = n * per; i < (n + 1) * per; i++) free += snap.state[i] === IDLE;
       if (snap.state[n * per] !== FAILED) nodes[free]++;
     }
-    const most = Math.max(1, ...nodes.slice(1));
+    const most = Math.max(1, ...nodes);
     $$("[data-free]").forEach((tr, i) => {
       tr.dataset.nodes = nodes[i];
       tr.querySelector("td").textContent = number(nodes[i]);

@@ -137,6 +137,9 @@ func packJobs(jobs []fleet.Job) []byte {
 	for _, j := range jobs {
 		out = binary.AppendUvarint(out, uint64(millis(j.Write)))
 	}
+	for _, j := range jobs {
+		out = binary.AppendUvarint(out, uint64(j.Phase))
+	}
 	return out
 }
 
@@ -378,7 +381,7 @@ func (g *guesser) endCode(s *fleet.Span) (code, until uint64) {
 func (g *guesser) end(s *fleet.Span) (int64, fleet.Reason) {
 	j := &g.jobs[s.Job]
 	start, work := millis(s.Start), millis(j.Work)
-	t := start + work + (work-1)/g.tau*millis(j.Write)
+	t := start + work + (g.tau*int64(j.Phase)/1000+work-1)/g.tau*millis(j.Write)
 	for _, p := range g.pauses {
 		if from, to := millis(p.Start), millis(p.End); to > start && t > from {
 			t += to - max(from, start)

@@ -34,6 +34,7 @@ function unpackJobs(bytes, at) {
     gpus: col(() => r.uint()),
     work: col(() => r.uint()),
     write: col(() => r.uint()),
+    phase: col(() => r.uint()),
   };
 }
 
@@ -99,7 +100,7 @@ function unpackRun(bytes, at, topo, jobs, horizon, s) {
       reason = ec - 1;
       end = until += unzigzag(cols[UNTIL]());
     } else {
-      end = endOf(start, jobs.work[job], jobs.write[job], s);
+      end = endOf(start, jobs.work[job], jobs.write[job], jobs.phase[job], s);
       reason = DONE;
       if (end > horizon) {
         end = horizon;
@@ -114,8 +115,8 @@ function unpackRun(bytes, at, topo, jobs, horizon, s) {
 }
 
 // endOf is when an attempt from the beginning ends if nothing happens but the pauses.
-function endOf(start, work, write, s) {
-  let t = start + work + Math.floor((work - 1) / s.tau) * write;
+function endOf(start, work, write, phase, s) {
+  let t = start + work + Math.floor((Math.floor(s.tau * phase / 1000) + work - 1) / s.tau) * write;
   for (const [from, to] of s.pauses) if (to > start && t > from) t += to - Math.max(from, start);
   return t;
 }

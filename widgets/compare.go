@@ -7,21 +7,23 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/fleetlab/fleetlab/fleet"
 )
 
-// Compare sets two decisions side by side: the run in which small jobs are killed for the big one, and the run in which they migrate.
-// Both are shown with their price in GPU-hours and dollars, the waits, and the badges.
-func Compare(kill, migrate *fleet.Run) View {
+// Compare sets two runs side by side, such as one in which small jobs are killed for the big one and one in which they migrate: with
+// what the decision cost in GPU-hours and dollars, the waits, and the badges. Where both came to the same decision, the policies name
+// the sides.
+func Compare(first, second *fleet.Run) View {
 	return view(func() (Output, error) {
-		if err := checkRun("the first run of the comparison", kill); err != nil {
+		if err := checkRun("the first run of the comparison", first); err != nil {
 			return Output{}, err
 		}
-		if err := checkRun("the second run of the comparison", migrate); err != nil {
+		if err := checkRun("the second run of the comparison", second); err != nil {
 			return Output{}, err
 		}
-		c := comparisonOf(kill, migrate)
+		c := comparisonOf(first, second)
 		html, err := expand("compare", c)
 		return Output{HTML: html, Text: c.text()}, err
 	})
@@ -56,57 +58,100 @@ type comparedRow struct {
 	Head   bool   // a sum of rows above
 }
 
-func comparisonOf(kill, migrate *fleet.Run) comparison {
-	a, b := kill.Ledger(), migrate.Ledger()
+func comparisonOf(first, second *fleet.Run) comparison {
+	a, b := first.Ledger(), second.Ledger()
 	c := comparison{Style: template.CSS(themeCSS + viewCSS)}
 	dearer := max(a.Price.Total(), b.Price.Total(), 1)
-	for i, r := range []*fleet.Run{kill, migrate} {
+	names := [2]string{decision(&first.Config, a), decision(&second.Config, b)}
+	if names[0] == names[1] {
+		names = [2]string{fleet.PolicyName(first.Config.Policy), fleet.PolicyName(second.Config.Policy)}
+	}
+	for i, r := range []*fleet.Run{first, second} {
 		l := [2]fleet.Ledger{a, b}[i]
-		c.Sides[i] = side{decision(&r.Config, l), settingName(&r.Config), badgesOf(&r.Config, l), hours(l.Price.Total()), priceParts(l.Price, dearer)}
+		c.Sides[i] = side{names[i], settingName(&r.Config), badgesOf(&r.Config, l), hours(l.Price.Total()), priceParts(l.Price, dearer)}
 	}
+	c.addWaits("bigwait", "Big job waits", a.BigWait, b.BigWait)
+	c.last().Text = [2]string{bigWait(a), bigWait(b)}
+	if a.Price.Total()+b.Price.Total() > 0 {
+		c.addPrices(a, b)
+	}
+	c.addWaits("median", "Students wait, median", a.StudentMedian, b.StudentMedian)
+	c.addWaits("p95", "Students wait, 95th percentile", a.StudentP95, b.StudentP95)
+	c.add("goodput", "Goodput", "of all GPU-time", [2]float64{a.Goodput, b.Goodput}, inPercent, 1)
+	c.add("fragmentation", "Fragmentation", "of the idle GPUs", [2]float64{a.Fragmentation, b.Fragmentation}, inPercent, -1)
+	c.add("waste", "Dollars that bought nothing useful", "US dollars", [2]float64{a.WasteUSD, b.WasteUSD}, inDollars, -1)
+	return c
+}
+
+// addPrices appends what starting the big job cost.
+func (c *comparison) addPrices(a, b fleet.Ledger) {
 	gpu := func(key, name string, f func(fleet.Ledger) fleet.GPUTime) {
-		c.add(key, name, "GPU-h", [2]float64{f(a).Hours(), f(b).Hours()}, hoursText, -1)
+		c.add(key, name, "GPU-h", [2]float64{f(a).Hours(), f(b).Hours()}, inHours, -1)
 	}
-	c.add("bigwait", "Big job waits", "", [2]float64{a.BigWait.Seconds(), b.BigWait.Seconds()}, nil, -1)
-	c.Rows[0].Text, c.Rows[0].Change = [2]string{bigWait(a), bigWait(b)}, ""
-	c.add("evictions", "Jobs killed", "jobs", [2]float64{float64(a.Evictions), float64(b.Evictions)}, wholeText, 0)
-	c.add("migrations", "Jobs moved", "jobs", [2]float64{float64(a.Migrations), float64(b.Migrations)}, wholeText, 0)
+	c.add("evictions", "Jobs killed", "", [2]float64{float64(a.Evictions), float64(b.Evictions)}, inWhole, 0)
+	c.add("migrations", "Jobs moved", "", [2]float64{float64(a.Migrations), float64(b.Migrations)}, inWhole, 0)
 	gpu("lost", "Work lost since the last checkpoints", func(l fleet.Ledger) fleet.GPUTime { return l.Price.Lost })
 	gpu("restarts", "Restarts of the killed jobs", func(l fleet.Ledger) fleet.GPUTime { return l.Price.Restarts })
 	gpu("pause", "Jobs standing still in the migration", func(l fleet.Ledger) fleet.GPUTime { return l.Price.Pause })
 	gpu("tax", "Performance tax of the moved jobs", func(l fleet.Ledger) fleet.GPUTime { return l.Price.Tax })
 	gpu("price", "Price of the decision", func(l fleet.Ledger) fleet.GPUTime { return l.Price.Total() })
-	c.Rows[len(c.Rows)-1].Head = true
-	c.add("priceusd", "Price of the decision", "US dollars", [2]float64{a.Price.USD, b.Price.USD}, dollars, -1)
-	c.Rows[len(c.Rows)-1].Head = true
-	c.add("median", "Students wait, median", "", [2]float64{a.StudentMedian.Seconds(), b.StudentMedian.Seconds()}, nil, -1)
-	c.last().Text, c.last().Change = [2]string{duration(a.StudentMedian), duration(b.StudentMedian)}, ""
-	c.add("p95", "Students wait, 95th percentile", "", [2]float64{a.StudentP95.Seconds(), b.StudentP95.Seconds()}, nil, -1)
-	c.last().Text, c.last().Change = [2]string{duration(a.StudentP95), duration(b.StudentP95)}, ""
-	c.add("goodput", "Goodput", "of all GPU-time", [2]float64{a.Goodput, b.Goodput}, percent, 1)
-	c.add("fragmentation", "Fragmentation", "of the idle GPUs", [2]float64{a.Fragmentation, b.Fragmentation}, percent, -1)
-	c.add("waste", "Dollars that bought nothing useful", "US dollars", [2]float64{a.WasteUSD, b.WasteUSD}, dollars, -1)
-	return c
+	c.last().Head = true
+	c.add("priceusd", "Price of the decision", "US dollars", [2]float64{a.Price.USD, b.Price.USD}, inDollars, -1)
+	c.last().Head = true
+}
+
+// addWaits appends a row of times.
+func (c *comparison) addWaits(key, name string, a, b time.Duration) {
+	c.add(key, name, "", [2]float64{a.Seconds(), b.Seconds()}, inTime, -1)
 }
 
 func (c *comparison) last() *comparedRow { return &c.Rows[len(c.Rows)-1] }
 
-// add appends a row. want is 1 if more is better, -1 if less is, 0 if neither.
-func (c *comparison) add(key, name, unit string, v [2]float64, text func(float64) string, want int) {
-	r := comparedRow{Key: key, Name: name, Unit: unit, Better: -1, Value: [2]string{exact(v[0]), exact(v[1])}}
-	if text != nil {
-		r.Text = [2]string{text(v[0]), text(v[1])}
-		sign := "+"
-		if v[1] < v[0] {
-			sign = "−"
-		}
-		r.Change = sign + text(math.Abs(v[1]-v[0]))
-		if r.Text[0] == r.Text[1] {
-			r.Change = "same"
-		}
+// format is how a quantity is written. A difference is taken between the figures as they are shown, so that whoever reckons it from
+// them gets the same.
+type format struct {
+	text   func(float64) string
+	shown  func(float64) float64 // the value of the text
+	change func(float64) string  // a difference; text if nil
+}
+
+var (
+	inWhole   = format{text: wholeText, shown: math.Round}
+	inHours   = format{text: hoursText, shown: func(h float64) float64 { return roundBelow(h, 1000, 10) }}
+	inDollars = format{text: dollars, shown: func(usd float64) float64 { return roundBelow(usd, 100, 100) }}
+	inPercent = format{
+		text: percent, shown: func(x float64) float64 { return math.Round(x*1000) / 1000 },
+		change: func(x float64) string { return strconv.FormatFloat(100*x, 'f', 1, 64) + nbsp + "points" },
 	}
-	if want != 0 && v[0] != v[1] {
-		r.Better = bit((v[1] > v[0]) == (want > 0))
+	inTime = format{text: secondsText, shown: math.Round}
+)
+
+// roundBelow rounds to 1/parts below a limit, and to whole numbers from there on.
+func roundBelow(x, limit, parts float64) float64 {
+	if math.Abs(x) < limit {
+		return math.Round(x*parts) / parts
+	}
+	return math.Round(x)
+}
+
+// add appends a row. want is 1 if more is better, -1 if less is, 0 if neither.
+func (c *comparison) add(key, name, unit string, v [2]float64, f format, want int) {
+	r := comparedRow{Key: key, Name: name, Unit: unit, Better: -1, Value: [2]string{exact(v[0]), exact(v[1])}}
+	r.Text = [2]string{f.text(v[0]), f.text(v[1])}
+	d := f.shown(v[1]) - f.shown(v[0])
+	if f.change == nil {
+		f.change = f.text
+	}
+	switch {
+	case d == 0:
+		r.Change = "same"
+	case d < 0:
+		r.Change = "−" + f.change(-d)
+	default:
+		r.Change = "+" + f.change(d)
+	}
+	if want != 0 && d != 0 {
+		r.Better = bit((d > 0) == (want > 0))
 	}
 	c.Rows = append(c.Rows, r)
 }
@@ -119,6 +164,8 @@ func hoursText(h float64) string {
 }
 
 func wholeText(x float64) string { return count(int64(math.Round(x))) }
+
+func secondsText(s float64) string { return duration(time.Duration(math.Round(s)) * time.Second) }
 
 // decision names a side after what happened in it.
 func decision(c *fleet.Config, l fleet.Ledger) string {
@@ -165,7 +212,7 @@ func (c comparison) text() string {
 	}
 	for i, x := range c.Sides[0].Badges {
 		y := c.Sides[1].Badges[i]
-		fmt.Fprintf(w, "%s\t%s %s %s\t%s %s %s\t\n", x.Rule, x.Sign, x.Figure, x.Word, y.Sign, y.Figure, y.Word)
+		fmt.Fprintf(w, "%s\t%s %s\t%s %s\t\n", x.Rule, x.Sign, x.verdict(), y.Sign, y.verdict())
 	}
 	fmt.Fprintf(w, "Setting\t%s\t%s\t\n", c.Sides[0].Setting, c.Sides[1].Setting)
 	w.Flush()

@@ -30,6 +30,14 @@ type badge struct {
 	Value  string // the number in full
 }
 
+// verdict is the figure, where there is one, and the word.
+func (b badge) verdict() string {
+	if b.Figure == "" {
+		return b.Word
+	}
+	return b.Figure + " · " + b.Word
+}
+
 // card is one entry of the System Ledger. It opens to formula, parts and units.
 type card struct {
 	Key        string

@@ -27,7 +27,7 @@ type grid struct {
 // lever is one choice of policy.
 type lever struct {
 	Name    string
-	Code    string // the Go expression
+	Code    string // the Go expression, "" for a policy of the notebook's own
 	Implies bool   // it preempts by itself, so the switch is on
 	Only    int    // position of the one checkpoint interval that it is offered at, -1 for all
 	policy  fleet.Policy
@@ -118,7 +118,7 @@ func ownPolicy(p fleet.Policy) lever {
 	if name == "FCFS" || name == "Best-Fit" || name == "Preemption" || name == "" {
 		name += " (yours)"
 	}
-	return lever{Name: name, Code: "yours // " + name, policy: p}
+	return lever{Name: name, policy: p}
 }
 
 func bit(on bool) int {

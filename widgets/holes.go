@@ -59,14 +59,18 @@ func Holes(run *fleet.Run) View {
 // chartPoints is how finely a chart follows the run.
 const chartPoints = 480
 
+// arrives names the upright line in the chart.
+const arrives = "the big job arrives"
+
 // holes is the data of the chart.
 type holes struct {
 	at     []fleet.Sample // at even distances
 	Rows   []holeRow      // every hour or so
 	Alt    string
-	need   int // GPUs
-	top    int // of the scale: the empty fleet at the start is cut off
-	node   int // GPUs of a node
+	need   int           // GPUs
+	top    int           // of the scale: all GPUs
+	start  time.Duration // when the big job arrives, 0 if there is none
+	node   int           // GPUs of a node
 	length time.Duration
 }
 
@@ -76,7 +80,7 @@ func holesOf(run *fleet.Run) holes {
 	c := &run.Config
 	h := holes{node: c.Topology.GPUsPerNode, length: c.Horizon}
 	if j := bigJob(c); j != nil {
-		h.need = c.Topology.NodesFor(j.GPUs) * h.node
+		h.need, h.start = c.Topology.NodesFor(j.GPUs)*h.node, j.Arrival
 	}
 	for i := range chartPoints + 1 {
 		h.at = append(h.at, sampleAt(run, c.Horizon*time.Duration(i)/chartPoints))
@@ -89,7 +93,7 @@ func holesOf(run *fleet.Run) holes {
 		})
 	}
 	most := slices.MaxFunc(h.at[len(h.at)/4:], func(a, b fleet.Sample) int { return a.Idle - b.Idle })
-	h.top = (max(most.Idle, h.need)*11/10/500 + 1) * 500
+	h.top = c.Topology.GPUs()
 	h.Alt = fmt.Sprintf("Line chart over %s: idle GPUs, up to %s after the first quarter, and GPUs in the largest hole", duration(c.Horizon), count(int64(most.Idle)))
 	if h.need > 0 {
 		h.Alt += fmt.Sprintf(", against the %s that the big job needs", count(int64(h.need)))
@@ -119,13 +123,18 @@ func (h holes) option() (string, error) {
 	line := charts.NewLine()
 	line.SetGlobalOptions(
 		charts.WithInitializationOpts(opts.Initialization{ChartID: "holes"}),
-		charts.WithLegendOpts(opts.Legend{Top: "0"}),
+		charts.WithLegendOpts(opts.Legend{Top: "0", Type: "scroll"}),
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis"}),
 		charts.WithGridOpts(opts.Grid{Left: "56", Right: "24", Top: "40", Bottom: "44"}),
 		charts.WithXAxisOpts(opts.XAxis{Type: "value", Name: "hours since the start", NameLocation: "middle", NameGap: 26, Max: h.length.Hours()}),
 		charts.WithYAxisOpts(opts.YAxis{Type: "value", Name: "GPUs", Max: h.top}),
 	)
 	add := func(name, dash string, fill float32, y func(fleet.Sample) int) {
+		if name == arrives {
+			line.AddSeries(name, []opts.LineData{{Value: [2]float64{h.start.Hours(), 0}}, {Value: [2]float64{h.start.Hours(), float64(h.top)}}},
+				charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(false)}), charts.WithLineStyleOpts(opts.LineStyle{Type: dash, Width: 1.5}))
+			return
+		}
 		data := make([]opts.LineData, len(h.at))
 		for i, s := range h.at {
 			data[i].Value = [2]float64{s.At.Round(time.Second).Hours(), float64(y(s))}
@@ -137,6 +146,7 @@ func (h holes) option() (string, error) {
 	add("GPUs in the largest hole", "solid", 0, func(s fleet.Sample) int { return s.LargestHole * h.node })
 	if h.need > 0 {
 		add("the big job's need", "dashed", 0, func(fleet.Sample) int { return h.need })
+		add(arrives, "dotted", 0, nil)
 	}
 	line.Validate()
 	text, err := json.Marshal(line.JSON())
@@ -179,6 +189,15 @@ func (h holes) picture() (string, error) {
 		if err := add("the big job's need", blue, true, func(fleet.Sample) int { return h.need }); err != nil {
 			return "", err
 		}
+	}
+	if h.need > 0 {
+		l, err := plotter.NewLine(plotter.XYs{{X: h.start.Hours(), Y: 0}, {X: h.start.Hours(), Y: float64(h.top)}})
+		if err != nil {
+			return "", fmt.Errorf("chart: %w", err)
+		}
+		l.Color, l.Width, l.Dashes = blue, vg.Points(1.2), []vg.Length{vg.Points(1.5), vg.Points(3)}
+		p.Add(l)
+		p.Legend.Add(arrives, l)
 	}
 	p.Y.Min, p.Y.Max = 0, float64(h.top) // adding lines has widened it
 	canvas := vgimg.NewWith(vgimg.UseWH(vg.Points(540), vg.Points(220)), vgimg.UseDPI(96))

@@ -17,12 +17,20 @@ type Guess interface {
 }
 
 // Locked shows its views only once the prediction is made: until then, that is while predict panics as an unanswered cell does, it
-// shows a lock and nothing else. The lock never fails a cell, so a notebook that nobody has answered yet runs to its end.
-func Locked[G Guess](predict func() G, views ...View) View {
+// shows a lock and nothing else. The lock never fails a cell, so a notebook that nobody has answered yet runs to its end. A prediction
+// that cannot be true of the run is an error.
+func Locked[G Guess](predict func() G, run *fleet.Run, views ...View) View {
 	return view(func() (Output, error) {
-		if _, made := ask(predict); !made {
+		guess, made := ask(predict)
+		if !made {
 			html, err := expand("lock", nil)
 			return Output{HTML: html, Text: lockText}, err
+		}
+		if err := checkRun("the run of the prediction", run); err != nil {
+			return Output{}, err
+		}
+		if _, err := guess.Gaps(run); err != nil {
+			return Output{}, fmt.Errorf("your prediction: %w", err)
 		}
 		var all Output
 		for _, v := range views {
@@ -39,10 +47,7 @@ func Locked[G Guess](predict func() G, views ...View) View {
 
 // Gap sets what was predicted against what the run says. Without a prediction it is locked.
 func Gap[G Guess](predict func() G, run *fleet.Run) View {
-	return Locked(predict, view(func() (Output, error) {
-		if err := checkRun("run", run); err != nil {
-			return Output{}, err
-		}
+	return Locked(predict, run, view(func() (Output, error) {
 		gaps, err := predict().Gaps(run)
 		if err != nil {
 			return Output{}, fmt.Errorf("your prediction: %w", err)
@@ -56,7 +61,7 @@ func Gap[G Guess](predict func() G, run *fleet.Run) View {
 	}))
 }
 
-const lockText = "Locked: write your prediction first. Answer the prediction cell above, run it, then run this cell again.\n"
+const lockText = "Locked until you predict: in the prediction cell above put your lines in place of the panic, run it, then run this cell again.\n"
 
 // ask calls predict and tells whether it answered.
 func ask[G any](predict func() G) (guess G, made bool) {
@@ -77,17 +82,24 @@ type gapRow struct{ Question, Said, Is, Off string }
 func gapRows(gaps []scenario.Gap) []gapRow {
 	rows := make([]gapRow, len(gaps))
 	for i, g := range gaps {
-		number := func(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
 		off := "exactly right"
 		switch {
 		case g.Said > g.Is:
-			off = number(g.Said-g.Is) + nbsp + g.Unit + " too many"
+			off = quantity(g.Said-g.Is, g.Unit) + " too many"
 		case g.Said < g.Is:
-			off = number(g.Is-g.Said) + nbsp + g.Unit + " too few"
+			off = quantity(g.Is-g.Said, g.Unit) + " too few"
 		}
-		rows[i] = gapRow{g.Question, number(g.Said) + nbsp + g.Unit, number(g.Is) + nbsp + g.Unit, off}
+		rows[i] = gapRow{g.Question, quantity(g.Said, g.Unit), quantity(g.Is, g.Unit), off}
 	}
 	return rows
+}
+
+// quantity writes a number with its unit, which is a plural.
+func quantity(x float64, unit string) string {
+	if x == 1 {
+		unit = strings.TrimSuffix(unit, "s")
+	}
+	return strconv.FormatFloat(x, 'g', 4, 64) + nbsp + unit
 }
 
 func gapText(rows []gapRow) string {

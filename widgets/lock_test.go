@@ -23,21 +23,22 @@ func shows(text string) View {
 
 func TestNothingShowsBeforeThePrediction(t *testing.T) {
 	run := simulate(t, small(1, fleet.FCFS, false, false, time.Hour))
+	act := simulate(t, scenario.Fragmented(fleet.Default()))
 	for name, v := range map[string]View{
-		"unanswered":     Locked(unanswered, shows("the result")),
-		"nil":            Locked[scenario.FragmentedGuess](nil, shows("the result")),
+		"unanswered":     Locked(unanswered, run, shows("the result")),
+		"nil":            Locked[scenario.FragmentedGuess](nil, run, shows("the result")),
 		"gap":            Gap(unanswered, run),
-		"locked failure": Locked(unanswered, Cockpit(nil)), // not even rendered
+		"locked failure": Locked(unanswered, nil, Cockpit(nil)), // not even rendered
 	} {
 		out := render(t, v)
 		if !strings.Contains(out.HTML, "Locked until you predict") || out.Text != lockText || strings.Contains(out.HTML, "result") {
 			t.Errorf("%s: %s", name, out.HTML)
 		}
 	}
-	if out := render(t, Locked(guess(1, 1), shows("one"), shows("two"))); out.HTML != "<p>one</p><p>two</p>" || out.Text != "one\ntwo\n" {
+	if out := render(t, Locked(guess(1, 1), act, shows("one"), shows("two"))); out.HTML != "<p>one</p><p>two</p>" || out.Text != "one\ntwo\n" {
 		t.Errorf("answered: %+v", out)
 	}
-	if _, err := Locked(guess(1, 1), shows("one"), Cockpit(nil)).Render(); !errors.Is(err, ErrRun) {
+	if _, err := Locked(guess(1, 1), act, shows("one"), Cockpit(nil)).Render(); !errors.Is(err, ErrRun) {
 		t.Errorf("a view that fails: %v", err)
 	}
 }
@@ -46,7 +47,7 @@ func TestGapSetsTheGuessAgainstTheRun(t *testing.T) {
 	run := simulate(t, scenario.Fragmented(fleet.Default()))
 	hole := run.At(run.Ledger().Window.Start).LargestHole
 	out := render(t, Gap(guess(hole, 0.5), run))
-	for _, want := range []string{"you said 2 nodes, the fleet says 2 nodes – exactly right", "you said 0.5 hours, the fleet says 7.5 hours – 7 hours too few"} {
+	for _, want := range []string{"you said 1 node, the fleet says 1 node – exactly right", "you said 0.5 hours, the fleet says 7.5 hours – 7 hours too few"} {
 		if !strings.Contains(strings.ReplaceAll(out.Text, nbsp, " "), want) {
 			t.Errorf("%q lacks %q", out.Text, want)
 		}
@@ -54,7 +55,7 @@ func TestGapSetsTheGuessAgainstTheRun(t *testing.T) {
 	if !strings.Contains(out.HTML, "exactly right") || !strings.Contains(out.HTML, "too few") {
 		t.Error(out.HTML)
 	}
-	if out := render(t, Gap(guess(60, 7.5), run)); !strings.Contains(strings.ReplaceAll(out.Text, nbsp, " "), "58 nodes too many") {
+	if out := render(t, Gap(guess(60, 7.5), run)); !strings.Contains(strings.ReplaceAll(out.Text, nbsp, " "), "59 nodes too many") {
 		t.Error(out.Text)
 	}
 }
@@ -66,8 +67,10 @@ func TestImpossiblePredictionsAreTold(t *testing.T) {
 		"LargestHole -1: must be":                            guess(-1, 0),
 		"BigWait 8: must be between 0 and 7.5 hours":         guess(0, 8),
 	} {
-		if _, err := Gap(g, run).Render(); !errors.Is(err, scenario.ErrPrediction) || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want ErrPrediction with %q", err, want)
+		for _, v := range []View{Gap(g, run), Locked(g, run, shows("the result"))} {
+			if _, err := v.Render(); !errors.Is(err, scenario.ErrPrediction) || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want ErrPrediction with %q", err, want)
+			}
 		}
 	}
 	if _, err := Gap(guess(0, 0), nil).Render(); !errors.Is(err, ErrRun) {

@@ -111,7 +111,7 @@ func (s staticTwin) text() string {
 	line := func(cells ...string) { fmt.Fprintln(w, strings.Join(cells, "\t")) }
 	fmt.Fprintln(&b, "Lab 08: The Fleet Orchestrator – Cloud Titan (Exaflop Scale)")
 	for _, x := range s.Figures.Badges {
-		fmt.Fprintf(&b, "%s %s: %s %s (%s)\n", x.Sign, x.Rule, x.Figure, x.Word, x.Note)
+		fmt.Fprintf(&b, "%s %s: %s (%s)\n", x.Sign, x.Rule, x.verdict(), x.Note)
 	}
 	fmt.Fprintf(&b, "Setting: policy %s, preemption %s, defragmentation %s, checkpoint every %s.\n", s.Policy, s.Preempt, s.Defrag, s.Tau)
 	fmt.Fprintf(&b, "The fleet at %s: %s.\n\n", s.Time, s.Counts)

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/fleetlab/fleetlab/fleet"
+	"github.com/fleetlab/fleetlab/fleet/check"
+	"github.com/fleetlab/fleetlab/fleet/scenario"
 )
 
 // ErrRun is wrapped by the error of a view whose run is missing or unusable.
@@ -77,10 +79,16 @@ func checkRun(name string, run *fleet.Run) error {
 	return nil
 }
 
-// errorText is an error as lines for people: one for each joined error, without the sentinels' repetition.
+// sentinels are what errors are told apart by; they say nothing that a person needs to read at the end of each line.
+var sentinels = []error{fleet.ErrConfig, fleet.ErrPolicy, check.ErrCheck, scenario.ErrPrediction, ErrRun}
+
+// errorText is an error as lines for people: one for each joined error, without the sentinels.
 func errorText(err error) []string {
 	var lines []string
 	for line := range strings.SplitSeq(err.Error(), "\n") {
+		for _, s := range sentinels {
+			line = strings.TrimSuffix(line, ": "+s.Error())
+		}
 		if line = strings.TrimSpace(line); line != "" {
 			lines = append(lines, line)
 		}

@@ -67,7 +67,7 @@ func render(t testing.TB, v View) Output {
 }
 
 func TestGoldenViews(t *testing.T) {
-	kill, migrate := small(1, fleet.FCFS, true, false, time.Hour), small(1, fleet.FCFS, false, true, time.Hour)
+	kill, migrate := small(4, fleet.FCFS, true, false, time.Hour), small(4, fleet.FCFS, false, true, time.Hour)
 	run := simulate(t, kill)
 	f := figuresOf(&run.Config, run.Ledger())
 	for _, name := range []string{"badges", "ledger"} {
@@ -261,7 +261,7 @@ func TestErrorsEndTheCellQuietly(t *testing.T) {
 		Show(nil)
 		os.Exit(0)
 	}
-	for cell, want := range map[string]string{"must": "Checkpoint 0s: must be between", "show": "no run to show", "nil": "the view is nil"} {
+	for cell, want := range map[string]string{"must": "Checkpoint 0s: must be between", "show": "the run of the cockpit is nil", "nil": "the view is nil"} {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestErrorsEndTheCellQuietly$")
 		cmd.Env = append(os.Environ(), "WIDGETS_CELL="+cell)
 		var stdout, stderr strings.Builder

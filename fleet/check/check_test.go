@@ -68,7 +68,7 @@ func TestWrongAnswersAreTold(t *testing.T) {
 			}
 			return fleet.Wait
 		}, "waits, though node"},
-		{"first fit", Tightest, firstFit, "GPUs over; node"},
+		{"first fit", Tightest, firstFit, "would leave fewer GPUs over"},
 		{"worst fit", Tightest, func(v fleet.View, j fleet.Job) int {
 			best := fleet.Wait
 			for n := range v.Nodes() {
@@ -77,8 +77,8 @@ func TestWrongAnswersAreTold(t *testing.T) {
 				}
 			}
 			return best
-		}, "would leave"},
-		{"first fit, all day", ActI, firstFit, "would leave"},
+		}, "would leave fewer"},
+		{"first fit, all day", ActI, firstFit, "would leave fewer"},
 		{"index out of range", ActI, func(v fleet.View, _ fleet.Job) int { return make([]int, 3)[v.Nodes()] }, "your function panicked: runtime error: index out of range"},
 		{"Goexit", Tightest, func(fleet.View, fleet.Job) int { runtime.Goexit(); return 0 }, "ended its goroutine"},
 	} {

@@ -49,7 +49,7 @@ func wantTightest(v fleet.View, j fleet.Job, node int) error {
 	case node < 0 || node >= v.Nodes() || v.Free(node) < j.GPUs:
 		return failed("%s goes to node %d, where it does not fit", need(j), node)
 	case v.Free(node) != least:
-		return failed("%s goes to node %d and leaves %d GPUs over; node %d would leave %d", need(j), node, v.Free(node)-j.GPUs, best, least-j.GPUs)
+		return failed("%s goes to node %d, which has %d free; node %d has only %d free and would leave fewer GPUs over", need(j), node, v.Free(node), best, least)
 	}
 	return nil
 }

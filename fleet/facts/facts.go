@@ -27,7 +27,7 @@ const (
 // GPUHourUSD is the price of an H100 for one hour, used or idle.
 var GPUHourUSD = Fact{
 	Value: 3, Unit: "USD per GPU-hour", Low: 1.99, High: 5,
-	Source: "on-demand list prices of H100 clouds; the lab takes the middle of its $2–4", Date: "2026-05", Verified: Quoted,
+	Source: "on-demand list prices of H100 clouds (Low to High); Value is the middle of the $2–4 that the lab speaks of", Date: "2026-05", Verified: Quoted,
 }
 
 // Llama3MFU is the model FLOPs utilisation of the 405B run on 16,384 GPUs.

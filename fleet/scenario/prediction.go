@@ -29,6 +29,9 @@ type FragmentedGuess struct {
 // Gaps sets the guess against the run. The error wraps ErrPrediction.
 func (g FragmentedGuess) Gaps(r *fleet.Run) ([]Gap, error) {
 	l := r.Ledger()
+	if l.Window.Start == 0 {
+		return nil, fmt.Errorf("Horizon %v: must be above %v, when the big job arrives: %w", r.Config.Horizon, ActIBig.Arrival, ErrPrediction)
+	}
 	nodes, most := r.Config.Topology.Nodes(), (l.Window.End - l.Window.Start).Hours()
 	if g.LargestHole < 0 || g.LargestHole > nodes {
 		return nil, fmt.Errorf("LargestHole %d: must be between 0 and %d nodes: %w", g.LargestHole, nodes, ErrPrediction)

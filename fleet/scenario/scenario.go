@@ -21,6 +21,7 @@ const (
 	streamSizes
 	streamWork
 	streamFaults
+	streamPhases
 )
 
 // Size is a number of GPUs and the share of jobs that ask for so many.
@@ -31,7 +32,8 @@ type Size struct {
 
 // Students is a synthetic load of small jobs. It is made for the lab (Assumed, in the words of package facts): sizes and run
 // times have the shape of published traces, many short and few long, though their tail is lighter than Philly's (median 874 s, mean
-// 18,006 s), whose length would hide the story of one day.
+// 18,006 s), whose length would hide the story of one day. Each job writes its first checkpoint after a random part of the interval, or
+// all that came with the morning rush would write at the same time ever after.
 type Students struct {
 	PerHour []float64     // mean arrivals in each hour, above 0; the last holds on to the horizon
 	Sizes   []Size        // at most GPUsPerNode each; shares sum to 1
@@ -55,8 +57,13 @@ var (
 	}
 )
 
-// Fragmented is Act I: c with a day of student jobs, one high-priority gang, and the node failures of that day.
+// Fragmented is Act I: c with a day of student jobs, one high-priority gang, and the node failures of that day. A config that is not
+// valid comes back without jobs, so that fleet.Simulate says what is wrong with it.
 func Fragmented(c fleet.Config) fleet.Config {
+	c.Jobs, c.Faults, c.Big = nil, nil, 0
+	if c.Validate() != nil {
+		return c
+	}
 	c.Jobs = ActIStudents.jobs(c.Seed, c.Horizon)
 	big := ActIBig
 	big.ID = len(c.Jobs) + 1
@@ -72,6 +79,7 @@ func (s Students) jobs(seed uint64, horizon time.Duration) []fleet.Job {
 	arrivals := rand.New(rand.NewPCG(seed, streamArrivals))
 	sizes := distuv.NewCategorical(s.shares(), rand.NewPCG(seed, streamSizes))
 	work := distuv.LogNormal{Mu: math.Log(s.Median.Seconds()), Sigma: s.Sigma, Src: rand.NewPCG(seed, streamWork)}
+	phases := rand.New(rand.NewPCG(seed, streamPhases))
 	var jobs []fleet.Job
 	var hours float64 // of the last arrival
 	for {
@@ -82,7 +90,7 @@ func (s Students) jobs(seed uint64, horizon time.Duration) []fleet.Job {
 		}
 		jobs = append(jobs, fleet.Job{
 			ID: len(jobs) + 1, GPUs: s.Sizes[int(sizes.Rand())].GPUs, Arrival: t,
-			Work: max(time.Minute, seconds(work.Rand())), Write: s.Write, Restart: s.Restart,
+			Work: max(time.Minute, seconds(work.Rand())), Write: s.Write, Restart: s.Restart, Phase: phases.IntN(1000),
 		})
 	}
 }

@@ -1,9 +1,11 @@
 package scenario_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -67,17 +69,22 @@ func TestKillingAndMigratingBothStartTheBigJob(t *testing.T) {
 	}
 }
 
-// The price of killing hangs on the checkpoint interval: there is one for which each decision is the cheaper one.
+// The price of killing grows with the checkpoint interval, and there is one beyond which migrating is cheaper.
 func TestTheCheckpointIntervalTurnsTheDecision(t *testing.T) {
 	price := func(tau time.Duration, preempt bool) fleet.GPUTime {
 		return run(t, func(c *fleet.Config) { c.Checkpoint, c.Preempt, c.Defrag = tau, preempt, !preempt }).Ledger().Price.Total()
 	}
-	for tau, killIsCheaper := range map[time.Duration]bool{time.Hour: true, 24 * time.Hour: false} {
-		kill, move := price(tau, true), price(tau, false)
-		t.Logf("τ = %v: kill %.0f GPU-h, migrate %.0f GPU-h", tau, kill.Hours(), move.Hours())
-		if kill < move != killIsCheaper {
-			t.Errorf("τ = %v: kill %v GPU-h, migrate %v", tau, kill.Hours(), move.Hours())
+	var before fleet.GPUTime
+	for _, x := range []struct {
+		tau           time.Duration
+		killIsCheaper bool
+	}{{5 * time.Minute, true}, {time.Hour, true}, {3 * time.Hour, true}, {6 * time.Hour, true}, {12 * time.Hour, false}, {24 * time.Hour, false}} {
+		kill, move := price(x.tau, true), price(x.tau, false)
+		t.Logf("τ = %v: kill %.0f GPU-h, migrate %.0f GPU-h", x.tau, kill.Hours(), move.Hours())
+		if kill < move != x.killIsCheaper || kill < before {
+			t.Errorf("τ = %v: kill %.1f GPU-h, %.1f at the interval before; migrate %.1f", x.tau, kill.Hours(), before.Hours(), move.Hours())
 		}
+		before = kill
 	}
 }
 
@@ -139,6 +146,36 @@ func TestSameJobsAndFaultsWhateverTheLevers(t *testing.T) {
 	other := run(t, func(c *fleet.Config) { c.Seed = 7 })
 	if reflect.DeepEqual(other.Config.Jobs, want.Jobs) {
 		t.Error("another seed draws the same jobs")
+	}
+}
+
+// A student's absurd levers end in an error of Simulate's, and soon.
+func TestAbsurdLeversAreReported(t *testing.T) {
+	for want, set := range map[string]func(c *fleet.Config){
+		"Topology.Pods 0:":             func(c *fleet.Config) { c.Topology.Pods = 0 },
+		"Topology.Pods 1099511627776:": func(c *fleet.Config) { c.Topology.Pods = 1 << 40 },
+		"Horizon -1ns:":                func(c *fleet.Config) { c.Horizon = -1 },
+		"Checkpoint 3ns:":              func(c *fleet.Config) { c.Checkpoint = 3 },
+		"Policy nil:":                  func(c *fleet.Config) { c.Policy = nil },
+		"RateUSD NaN:":                 func(c *fleet.Config) { c.RateUSD = math.NaN() },
+	} {
+		c := fleet.Default()
+		set(&c)
+		if _, err := fleet.Simulate(scenario.Fragmented(c)); !errors.Is(err, fleet.ErrConfig) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+// A run that ends before the big job comes has no big job.
+func TestHorizonBeforeTheBigJob(t *testing.T) {
+	r := run(t, func(c *fleet.Config) { c.Horizon = time.Hour })
+	l := r.Ledger()
+	if l.Window != (fleet.Interval{Start: 0, End: time.Hour}) || !l.SLAMet || l.BigWait != 0 || l.BigStart != fleet.Never {
+		t.Errorf("%+v", l)
+	}
+	if _, err := (scenario.FragmentedGuess{}).Gaps(r); !errors.Is(err, scenario.ErrPrediction) || !strings.Contains(err.Error(), "Horizon 1h0m0s") {
+		t.Errorf("a prediction of a wait that cannot be: %v", err)
 	}
 }
 
@@ -267,6 +304,6 @@ func ExampleFragmented() {
 	fmt.Printf("the big job waits %v and starts; %d jobs moved\n", l.BigWait, l.Migrations)
 	fmt.Printf("pause %.0f GPU-h, tax %.0f GPU-h, $%.0f\n", l.Price.Pause.Hours(), l.Price.Tax.Hours(), l.Price.USD)
 	// Output:
-	// the big job waits 12m30s and starts; 571 jobs moved
-	// pause 1644 GPU-h, tax 222 GPU-h, $5598
+	// the big job waits 10m0s and starts; 568 jobs moved
+	// pause 1327 GPU-h, tax 216 GPU-h, $4629
 }

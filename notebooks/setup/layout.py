@@ -24,13 +24,15 @@ def lay_out(release: Path, lab: Path) -> list[str]:
         raise NotADirectoryError(f"{lab.name} is in the way: it is a file, and the notebooks need a folder of that name")
     lab.mkdir(parents=True, exist_ok=True)
     laid, messages = _read_manifest(lab)
+    before = json.dumps(laid)
     for source in sorted(p for p in release.rglob("*") if p.is_file()):
         name = source.relative_to(release).as_posix()
         new = source.read_bytes()
         laid[name], message = _lay_out_one(lab, name, new, laid.get(name, {}))
         if message:
             messages.append(message)
-    _write(lab / MANIFEST, json.dumps(laid, indent=1, sort_keys=True).encode() + b"\n")
+    if json.dumps(laid) != before or not (lab / MANIFEST).is_file():  # a folder that may not be written to is fine as it is
+        _write(lab / MANIFEST, json.dumps(laid, indent=1, sort_keys=True).encode() + b"\n")
     return messages
 
 

@@ -128,3 +128,14 @@ def test_leaves_no_temporary_files(folders):
     layout.lay_out(*folders)
     version(folders, "version 2")
     assert sorted(p.name for p in folders[1].rglob("*") if p.is_file()) == [layout.MANIFEST, "1.ipynb"]
+
+
+def test_nothing_is_written_where_nothing_changes(tmp_path):
+    """A lab folder that may only be read is no reason to stop (root may write anywhere, so the files' times tell)."""
+    release, lab = tmp_path / "release", tmp_path / "lab"
+    release.mkdir()
+    (release / "act.ipynb").write_text("{}")
+    layout.lay_out(release, lab)
+    before = {p: p.stat().st_mtime_ns for p in lab.rglob("*")}
+    assert layout.lay_out(release, lab) == []
+    assert {p: p.stat().st_mtime_ns for p in lab.rglob("*")} == before

@@ -125,7 +125,7 @@ func (h holes) option() (string, error) {
 		charts.WithInitializationOpts(opts.Initialization{ChartID: "holes"}),
 		charts.WithLegendOpts(opts.Legend{Top: "0", Type: "scroll"}),
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis"}),
-		charts.WithGridOpts(opts.Grid{Left: "56", Right: "24", Top: "40", Bottom: "44"}),
+		charts.WithGridOpts(opts.Grid{Left: "56", Right: "24", Top: "56", Bottom: "44"}),
 		charts.WithXAxisOpts(opts.XAxis{Type: "value", Name: "hours since the start", NameLocation: "middle", NameGap: 26, Max: h.length.Hours()}),
 		charts.WithYAxisOpts(opts.YAxis{Type: "value", Name: "GPUs", Max: h.top}),
 	)

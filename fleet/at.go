@@ -8,7 +8,7 @@ func (r *Run) At(t time.Duration) Snapshot {
 	t = max(0, min(t, r.Config.Horizon-Resolution))
 	topo := r.Config.Topology
 	snap := Snapshot{
-		Sample: r.sampleAt(t), Paused: r.paused(t, t+Resolution) > 0,
+		Sample: r.SampleAt(t), Paused: r.paused(t, t+Resolution) > 0,
 		State: make([]State, topo.GPUs()), Job: make([]int32, topo.GPUs()),
 	}
 	for i := range r.Spans {

@@ -50,8 +50,8 @@ func (s *Sample) integrate(before *Sample, gpusPerNode int) {
 	s.hole = before.hole + over(before.LargestHole*gpusPerNode, d)
 }
 
-// sampleAt is the state of the fleet at t, with its integrals up to t.
-func (r *Run) sampleAt(t time.Duration) Sample {
+// SampleAt is the state of the fleet at t, counted: At without the GPUs one by one.
+func (r *Run) SampleAt(t time.Duration) Sample {
 	lo, hi := 0, len(r.Samples)
 	for lo+1 < hi { // the last sample that is not after t
 		if mid := (lo + hi) / 2; r.Samples[mid].At <= t {

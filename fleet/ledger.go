@@ -164,13 +164,13 @@ func (l *Ledger) audit(r *Run) {
 	if l.BigStart != Never {
 		l.AuditAt = l.BigStart
 	}
-	now := r.sampleAt(l.AuditAt)
+	now := r.SampleAt(l.AuditAt)
 	l.Fragmentation = now.Fragmentation(r.Config.Topology.GPUsPerNode)
 	if now.Idle > 0 {
 		l.FGDOfIdle = now.FGD / float64(now.Idle)
 	}
 	l.FGDOfTotal = now.FGD / float64(r.Config.Topology.GPUs())
-	from, to := r.sampleAt(l.Window.Start), r.sampleAt(l.Window.End)
+	from, to := r.SampleAt(l.Window.Start), r.SampleAt(l.Window.End)
 	l.FragmentationOverWindow = contiguityLoss(to.hole-from.hole, to.idle-from.idle)
 }
 
@@ -213,7 +213,7 @@ func (r *Run) SplitAt(t time.Duration) Split {
 		}
 		r.addTo(&split, &r.Spans[i], t)
 	}
-	s := r.sampleAt(t)
+	s := r.SampleAt(t)
 	split[Idle], split[Failed] = s.idle, s.failed
 	return split
 }

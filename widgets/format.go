@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/fleetlab/fleetlab/fleet"
@@ -55,24 +56,8 @@ func dollars(usd float64) string {
 	return "$" + count(int64(math.Round(usd)))
 }
 
-// duration writes a time as fleet does, and never as "0 ms".
-func duration(d time.Duration) string {
-	if d == 0 {
-		return "0" + nbsp + "s"
-	}
-	return unbroken(fleet.FormatDuration(d))
-}
-
-// unbroken keeps a figure on one line.
-func unbroken(s string) string {
-	out := []rune(s)
-	for i, r := range out {
-		if r == ' ' {
-			out[i] = '\u00a0'
-		}
-	}
-	return string(out)
-}
+// duration writes a time as fleet does, on one line.
+func duration(d time.Duration) string { return strings.ReplaceAll(fleet.FormatDuration(d), " ", nbsp) }
 
 // clock writes an instant of the run as hours:minutes:seconds since its start.
 func clock(d time.Duration) string {

@@ -83,11 +83,11 @@ func holesOf(run *fleet.Run) holes {
 		h.need, h.start = c.Topology.NodesFor(j.GPUs)*h.node, j.Arrival
 	}
 	for i := range chartPoints + 1 {
-		h.at = append(h.at, sampleAt(run, c.Horizon*time.Duration(i)/chartPoints))
+		h.at = append(h.at, run.SampleAt(c.Horizon*time.Duration(i)/chartPoints))
 	}
 	for i := range 13 {
 		t := c.Horizon * time.Duration(i) / 12
-		s := sampleAt(run, t)
+		s := run.SampleAt(t)
 		h.Rows = append(h.Rows, holeRow{
 			clock(t), count(int64(s.Idle)), count(int64(s.LargestHole)), count(int64(s.LargestHole * h.node)), count(int64(s.Queued)),
 		})
@@ -99,17 +99,6 @@ func holesOf(run *fleet.Run) holes {
 		h.Alt += fmt.Sprintf(", against the %s that the big job needs", count(int64(h.need)))
 	}
 	return h
-}
-
-// sampleAt is the last sample at t or before, with At set to t.
-func sampleAt(run *fleet.Run, t time.Duration) fleet.Sample {
-	i, found := slices.BinarySearchFunc(run.Samples, t, func(s fleet.Sample, t time.Duration) int { return int(s.At - t) })
-	if !found {
-		i = max(0, i-1)
-	}
-	s := run.Samples[i]
-	s.At = t
-	return s
 }
 
 func (h holes) key(option string) string {

@@ -30,20 +30,25 @@ type FragmentedGuess struct {
 func (g FragmentedGuess) Gaps(r *fleet.Run) ([]Gap, error) {
 	l := r.Ledger()
 	if l.Window.Start == 0 {
-		return nil, fmt.Errorf("Horizon %v: must be above %v, when the big job arrives: %w", r.Config.Horizon, ActIBig.Arrival, ErrPrediction)
+		return nil, impossible("Horizon", r.Config.Horizon, fmt.Sprintf("above %v, when the big job arrives", ActIBig.Arrival))
 	}
 	nodes, most := r.Config.Topology.Nodes(), (l.Window.End - l.Window.Start).Hours()
 	if g.LargestHole < 0 || g.LargestHole > nodes {
-		return nil, fmt.Errorf("LargestHole %d: must be between 0 and %d nodes: %w", g.LargestHole, nodes, ErrPrediction)
+		return nil, impossible("LargestHole", g.LargestHole, fmt.Sprintf("between 0 and %d nodes", nodes))
 	}
 	if math.IsNaN(g.BigWait) || g.BigWait < 0 || g.BigWait > most {
-		return nil, fmt.Errorf("BigWait %v: must be between 0 and %v hours: %w", g.BigWait, most, ErrPrediction)
+		return nil, impossible("BigWait", g.BigWait, fmt.Sprintf("between 0 and %v hours", most))
 	}
 	is := r.At(l.Window.Start - fleet.Resolution)
 	return []Gap{
 		{fmt.Sprintf("largest hole when the big job arrives, at %s", fleet.FormatDuration(l.Window.Start)), "nodes", float64(g.LargestHole), float64(is.LargestHole)},
 		{"wait of the big job" + soFar(l), "hours", g.BigWait, l.BigWait.Round(time.Minute).Hours()},
 	}, nil
+}
+
+// impossible is the error of a field whose value cannot be right.
+func impossible(field string, value any, want string) error {
+	return fmt.Errorf("%s %v: must be %s: %w", field, value, want, ErrPrediction)
 }
 
 func soFar(l fleet.Ledger) string {

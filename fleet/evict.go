@@ -25,8 +25,8 @@ type evictionPlan struct {
 
 // help looks for a way to start a job that has no place: evict others, or migrate. It tells whether it found one.
 func (s *sim) help(job int) bool {
-	if big, ok := s.run.jobIndex[s.cfg.Big]; ok && passes(s.cfg.Policy) && s.waits(big) {
-		job = big // others are passing it
+	if s.cfg.Big != 0 && passes(s.cfg.Policy) && s.waits(s.run.big) {
+		job = s.run.big // others are passing it
 	}
 	j := s.jobs[job]
 	s.logWaits(job)
@@ -95,15 +95,15 @@ func (s *sim) planEviction(job int) *evictionPlan {
 	return s.planWindow(job, s.jobs[job])
 }
 
+// taken tells whether a node is down, or kept for a job that one of this priority must not push aside.
+func (s *sim) taken(node, priority int) bool {
+	k := s.kept[node]
+	return s.down[node] > 0 || k > 0 && s.jobs[s.plans[k-1].job].Priority >= priority
+}
+
 // forbidden tells whether a node cannot be emptied for a job of this priority.
 func (s *sim) forbidden(node, priority int) bool {
-	if s.down[node] > 0 {
-		return true
-	}
-	if k := s.kept[node]; k > 0 && s.jobs[s.plans[k-1].job].Priority >= priority {
-		return true
-	}
-	return slices.ContainsFunc(s.onNode[node], func(id int32) bool { return s.jobs[s.run.Spans[id].Job].Priority >= priority })
+	return s.taken(node, priority) || slices.ContainsFunc(s.onNode[node], func(id int32) bool { return s.jobs[s.run.Spans[id].Job].Priority >= priority })
 }
 
 // planWindow slides a window of the gang's size over the nodes.
@@ -155,7 +155,7 @@ func (s *sim) planWindow(job int, j Job) *evictionPlan {
 func (s *sim) planOnNode(job int, j Job) *evictionPlan {
 	var best *evictionPlan
 	for n := range s.free {
-		if s.down[n] > 0 || s.kept[n] > 0 && s.jobs[s.plans[s.kept[n]-1].job].Priority >= j.Priority {
+		if s.taken(n, j.Priority) {
 			continue
 		}
 		p := &evictionPlan{job: job, node: n, nodes: 1}

@@ -130,8 +130,9 @@ func (l Ledger) GoodputMet() bool { return permille(l.Goodput) > permille(Goodpu
 // Ledger accounts for the run from the big job's arrival (or from the start) to the horizon.
 func (r *Run) Ledger() Ledger {
 	w := Interval{0, r.Config.Horizon}
-	big, watched := r.jobIndex[r.Config.Big]
-	if watched = watched && r.Config.Jobs[big].Arrival < w.End; watched {
+	big := r.big
+	watched := r.Config.Big != 0 && r.Config.Jobs[big].Arrival < w.End
+	if watched {
 		w.Start = r.Config.Jobs[big].Arrival
 	}
 	l := Ledger{Window: w, Split: r.SplitAt(w.End).Sub(r.SplitAt(w.Start)), BigStart: Never}

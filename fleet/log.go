@@ -42,12 +42,12 @@ func FormatDuration(d time.Duration) string {
 	return "0 s"
 }
 
-// count writes a number with thousands separators.
-func count(n int) string {
-	digits := strconv.Itoa(n)
+// FormatCount writes a whole number with thousands separators.
+func FormatCount(n int) string {
 	if n < 0 {
-		return "-" + count(-n)
+		return "−" + FormatCount(-n)
 	}
+	digits := strconv.Itoa(n)
 	for at := len(digits) - 3; at > 0; at -= 3 {
 		digits = digits[:at] + "," + digits[at:]
 	}
@@ -56,7 +56,7 @@ func count(n int) string {
 
 func hours(g GPUTime) string {
 	if g.Hours() >= 100 {
-		return count(int(g.Hours()+0.5)) + " GPU-h"
+		return FormatCount(int(g.Hours()+0.5)) + " GPU-h"
 	}
 	return fmt.Sprintf("%.1f GPU-h", g.Hours())
 }
@@ -68,7 +68,7 @@ func plural(n int, noun string) string {
 	if strings.HasSuffix(noun, "ch") {
 		noun += "e"
 	}
-	return count(n) + " " + noun + "s"
+	return FormatCount(n) + " " + noun + "s"
 }
 
 // list names a few jobs and counts the others.
@@ -77,7 +77,7 @@ func list(ids []int) string {
 	var parts []string
 	for i, id := range ids {
 		if i == enough && len(ids) > enough+1 {
-			parts = append(parts, fmt.Sprintf("and %s more", count(len(ids)-enough)))
+			parts = append(parts, fmt.Sprintf("and %s more", FormatCount(len(ids)-enough)))
 			break
 		}
 		parts = append(parts, strconv.Itoa(id))
@@ -101,9 +101,9 @@ func (s *sim) need(j Job) string {
 // idleWords counts the idle GPUs, and wonders if they are enough.
 func (s *sim) idleWords(j Job) string {
 	if s.idle < j.GPUs {
-		return fmt.Sprintf("%s GPUs are idle", count(s.idle))
+		return fmt.Sprintf("%s GPUs are idle", FormatCount(s.idle))
 	}
-	return fmt.Sprintf("though %s GPUs are idle", count(s.idle))
+	return fmt.Sprintf("though %s GPUs are idle", FormatCount(s.idle))
 }
 
 func (s *sim) where(node int) string {
@@ -192,9 +192,8 @@ func (s *sim) logCancel(p *evictionPlan, why string, spared int) {
 }
 
 func (s *sim) logMigration(m *migrationPlan, job int) {
-	batches := (len(m.moves) + s.cfg.Migration.Concurrency - 1) / s.cfg.Migration.Concurrency
 	s.log(Relocation, -1, s.jobs[job].ID, "the world stops for %s: %s (%s) move in %s, so that job %d finds its place; they then run %.0f %% slower for %s",
-		FormatDuration(m.pause), plural(len(m.moves), "job"), plural(m.gpus, "GPU"), plural(batches, "batch"), s.jobs[job].ID,
+		FormatDuration(m.pause), plural(len(m.moves), "job"), plural(m.gpus, "GPU"), plural(m.batches, "batch"), s.jobs[job].ID,
 		s.cfg.Migration.Tax*100, FormatDuration(s.cfg.Migration.TaxFor))
 }
 
@@ -208,7 +207,7 @@ func (s *sim) promise(job int) {
 
 // logPromise notes at the horizon what the promises came to.
 func (s *sim) logPromise() {
-	if i, ok := s.run.jobIndex[s.cfg.Big]; ok && s.run.Queue[i].FirstRun == Never && s.jobs[i].Arrival < s.now {
+	if i := s.run.big; s.cfg.Big != 0 && s.run.Queue[i].FirstRun == Never && s.jobs[i].Arrival < s.now {
 		s.log(BigWaits, -1, s.cfg.Big, "job %d still waits at the end of the run, after %s: needs %s, largest hole %d, %s",
 			s.cfg.Big, FormatDuration(s.run.Queue[i].Wait), s.need(s.jobs[i]), s.holeLen, s.idleWords(s.jobs[i]))
 	}

@@ -9,10 +9,11 @@ import (
 
 // migrationPlan says who moves where during one stop of the fleet.
 type migrationPlan struct {
-	moves []move
-	gpus  int           // held by the jobs that move
-	pause time.Duration // how long the fleet stands still
-	cost  GPUTime       // expected: the pause of all that work, and the tax of those that move
+	moves   []move
+	gpus    int           // held by the jobs that move
+	batches int           // of at most Migration.Concurrency moves
+	pause   time.Duration // how long the fleet stands still
+	cost    GPUTime       // expected: the pause of all that work, and the tax of those that move
 }
 
 // move puts the job of a span on another node.
@@ -46,8 +47,8 @@ func (s *sim) planMigration(need int) *migrationPlan {
 	if best == nil || len(best.moves) == 0 {
 		return nil
 	}
-	batches := (len(best.moves) + s.cfg.Migration.Concurrency - 1) / s.cfg.Migration.Concurrency
-	best.pause = time.Duration(batches) * s.cfg.Migration.Move
+	best.batches = (len(best.moves) + s.cfg.Migration.Concurrency - 1) / s.cfg.Migration.Concurrency
+	best.pause = time.Duration(best.batches) * s.cfg.Migration.Move
 	taxed := time.Duration(float64(s.cfg.Migration.TaxFor) * s.cfg.Migration.Tax)
 	best.cost = over(s.working, best.pause) + over(best.gpus, taxed)
 	return best

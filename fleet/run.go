@@ -13,7 +13,7 @@ type Run struct {
 	Samples   []Sample   // the fleet after each instant at which it changed, in order of At; the first is at 0
 	Queue     []Waiting  // per job, by index into Config.Jobs: how long it waited
 
-	jobIndex map[int]int // the watched job's index, by ID
+	big      int // index of the watched job; means nothing if Config.Big is 0
 	failures []time.Duration
 	losses   []loss
 	moved    []moves

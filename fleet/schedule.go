@@ -98,7 +98,7 @@ func (s *sim) enqueue(job int) {
 	s.state[job].since = s.now
 	if j.ID == s.cfg.Big && s.run.Queue[job].FirstRun == Never {
 		s.log(BigArrived, -1, j.ID, "%v arrives with priority %d and needs %v; %s GPUs are idle",
-			s.name(job), j.Priority, s.need(j), count(s.idle))
+			s.name(job), j.Priority, s.need(j), FormatCount(s.idle))
 	}
 }
 

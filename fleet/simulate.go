@@ -88,7 +88,7 @@ func newSim(c Config) *sim {
 	t := c.Topology
 	n, g := t.Nodes(), t.GPUsPerNode
 	s := &sim{
-		run:  &Run{Config: c, Queue: make([]Waiting, len(c.Jobs)), jobIndex: make(map[int]int, 1)},
+		run:  &Run{Config: c, Queue: make([]Waiting, len(c.Jobs))},
 		jobs: c.Jobs, topo: t, replanAt: Never, pausedUntil: Never, hopeless: Nobody,
 		free: make([]uint16, n), down: make([]int32, n), outage: make([]int32, n), kept: make([]int32, n), onNode: make([][]int32, n),
 		byFree: make([]bitset, g+1), nodesWith: make([]int, g+1), histogram: make([]int, g+1), empty: newBitset(n), holeLen: n,
@@ -121,7 +121,7 @@ func (s *sim) enlist() {
 		s.state[i] = jobState{deadline: Never, span: -1}
 		s.run.Queue[i] = Waiting{FirstRun: Never, Done: Never}
 		if j.ID == s.cfg.Big {
-			s.run.jobIndex[j.ID] = i
+			s.run.big = i
 			s.agenda.plan(j.Arrival+s.cfg.SLA.Start+Resolution, evPromise, int32(i))
 		}
 		if !slices.ContainsFunc(s.queues, func(q queue) bool { return q.priority == j.Priority }) {

@@ -156,15 +156,6 @@ func (c *comparison) add(key, name, unit string, v [2]float64, f format, want in
 	c.Rows = append(c.Rows, r)
 }
 
-func hoursText(h float64) string {
-	if math.Abs(h) < 1000 {
-		return strconv.FormatFloat(h, 'f', 1, 64)
-	}
-	return wholeText(h)
-}
-
-func wholeText(x float64) string { return count(int64(math.Round(x))) }
-
 func secondsText(s float64) string { return duration(time.Duration(math.Round(s)) * time.Second) }
 
 // decision names a side after what happened in it.

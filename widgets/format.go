@@ -22,26 +22,30 @@ func percent(ratio float64) string {
 	return strconv.FormatFloat(math.Round(ratio*1000)/10, 'f', 1, 64) + nbsp + "%"
 }
 
-// count writes a whole number with thousands separators.
-func count(n int64) string {
-	if n < 0 {
-		return "−" + count(-n)
+// count writes a whole number as fleet does.
+func count(n int64) string { return fleet.FormatCount(int(n)) }
+
+// counted writes a number of things.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
 	}
-	digits := strconv.FormatInt(n, 10)
-	for at := len(digits) - 3; at > 0; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-	return digits
+	return count(int64(n)) + " " + thing + "s"
 }
 
-// hours writes GPU-time: with a decimal below 1,000 GPU-hours.
-func hours(g fleet.GPUTime) string {
-	h := g.Hours()
+// hours writes GPU-time in GPU-hours.
+func hours(g fleet.GPUTime) string { return hoursText(g.Hours()) }
+
+// hoursText writes a number of GPU-hours: with a decimal below 1,000.
+func hoursText(h float64) string {
 	if math.Abs(h) < 1000 {
 		return strconv.FormatFloat(h, 'f', 1, 64)
 	}
-	return count(int64(math.Round(h)))
+	return wholeText(h)
 }
+
+// wholeText writes a number rounded to a whole one.
+func wholeText(x float64) string { return count(int64(math.Round(x))) }
 
 // dollars writes whole dollars; below $100 also the cents.
 func dollars(usd float64) string {

@@ -83,25 +83,11 @@ func onOff(on int) string { return [...]string{"off", "on"}[on] }
 // countsOf is the line under the heatmap.
 func countsOf(c *fleet.Config, s fleet.Snapshot) string {
 	text := fmt.Sprintf("%s working, %s idle, %s failed; largest hole %s", count(int64(s.Working)), count(int64(s.Idle)),
-		count(int64(s.Failed)), nodes(s.LargestHole))
+		count(int64(s.Failed)), counted(s.LargestHole, "node"))
 	if j := bigJob(c); j != nil {
 		text += fmt.Sprintf(" of the %d that the big job needs", c.Topology.NodesFor(j.GPUs))
 	}
-	return text + fmt.Sprintf("; %s in the queue", jobs(s.Queued))
-}
-
-func nodes(n int) string {
-	if n == 1 {
-		return "1 node"
-	}
-	return count(int64(n)) + " nodes"
-}
-
-func jobs(n int) string {
-	if n == 1 {
-		return "1 job"
-	}
-	return count(int64(n)) + " jobs"
+	return text + fmt.Sprintf("; %s in the queue", counted(s.Queued, "job"))
 }
 
 // text is the twin for a terminal.

@@ -33,7 +33,8 @@ type Config struct {
 	Checkpoint time.Duration // τ: useful work between two checkpoints of a job, without the write; 1 min to 24 h
 
 	// What the levers cost.
-	Grace     time.Duration // an evicted job runs on for so long before it is killed; 0 to 1 h
+	Grace     time.Duration // an evicted job runs on for so long before it is killed (Slurm: GraceTime); 0 to 1 h
+	Exempt    time.Duration // nobody is evicted who has run for less (Slurm: PreemptExemptTime); 0 to 7 days
 	Migration Migration     // price of stop-the-world migration
 
 	// What the ledger needs.
@@ -43,8 +44,16 @@ type Config struct {
 
 	// What a scenario fills in.
 	Big    int     // ID of the high-priority job that is watched, 0 for none; every other job is a student job
+	Teams  []Team  // whose quota and share policies look at; Job.Team counts from 1
 	Jobs   []Job   // in order of Arrival
 	Faults []Fault // in order of At
+}
+
+// Team is a group of users that shares one quota, and one share of the fleet.
+type Team struct {
+	Name   string
+	Quota  int // GPUs that its running jobs may hold at the same time, 0 for no limit (Slurm: GrpTRES; Kubernetes: ResourceQuota)
+	Shares int // its share of the fleet against the other teams' shares; 0 means 1 (Slurm: fairshare)
 }
 
 // Migration is the price of stop-the-world defragmentation: every job stops while batches of at most Concurrency jobs are

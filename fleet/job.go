@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Job is one request for GPUs. A job of at most GPUsPerNode GPUs lives on one node. A larger one is a gang: it needs a run of
-// consecutive whole nodes, all at once or not at all. (Slurm's word "gang" means time slicing instead; Kueue and Volcano use it as
-// here.) GPUs on the last node of a gang that it did not ask for are stranded: held, healthy and of no use.
+// Job is one request for GPUs. A job of at most GPUsPerNode GPUs lives on one node. A larger one is a gang: it needs whole nodes, all
+// at once or not at all, and consecutive ones unless Locality says otherwise. (Slurm's word "gang" means time slicing instead; Kueue and
+// Volcano use it as here.) GPUs on the last node of a gang that it did not ask for are stranded: held, healthy and of no use.
 type Job struct {
 	ID       int           // from 1, unique
 	GPUs     int           // 1 to the capacity of the fleet
@@ -17,7 +17,27 @@ type Job struct {
 	Write    time.Duration // δ: one checkpoint write, during which no work is done
 	Restart  time.Duration // load the checkpoint and warm up, paid when a killed job starts again
 	Phase    int           // thousandths of τ by which the first checkpoint comes early, 0 to 999: jobs that start together need not write together
+	Persist  time.Duration // asynchronous checkpoint: Write is only the snapshot, and it counts after so long in the background; 0 counts at once
+
+	Limit    time.Duration // run time that the user asked for (Slurm: --time), 0 if none; only EASY looks at it, and nobody is killed for running over it
+	Team     int           // 0, or the number of one of Config.Teams, from 1
+	Locality Locality      // which nodes a gang may have
+	Prefer   bool          // Locality is only a wish: where it can't be had, any nodes will do
+
+	Train *Training // nil, or what a training job does about lost nodes; shared by configs, never written to
 }
+
+// Locality is how near to each other the nodes of a gang have to be: Kueue's topology-aware scheduling calls it required, or with
+// Job.Prefer preferred; Anywhere is its unconstrained.
+type Locality uint8
+
+// The localities.
+const (
+	Contiguous Locality = iota // consecutive nodes; they may cross from one rack or pod into the next
+	SameRack                   // any nodes of one rack
+	SamePod                    // any nodes of one pod
+	Anywhere                   // any nodes of the fleet
+)
 
 // validateJobs stops after some errors: a thousand lines of them help nobody.
 func (c Config) validateJobs() (errs []error) {
@@ -62,13 +82,28 @@ const (
 	maxWrites = 100 * 365 * 24 * time.Hour
 )
 
-// Fault takes a node down at At and brings it back after Repair. Faults of one node may overlap: it is back when all are repaired.
+// Fault breaks something at At. What, and for whom, is its Scope. Faults of one GPU may overlap: it is back when all are repaired.
 type Fault struct {
 	Node   int           // 0 to Topology.Nodes()-1
 	At     time.Duration // since the start of the run
-	Repair time.Duration // at least 1 ms
+	Repair time.Duration // until it works again; at least 1 ms, but 0 if Scope is Software
 	Cause  string        // for the log: the component that broke
+
+	Scope  Scope         // what it takes down
+	Nodes  int           // of scope WholeNode: so many consecutive nodes from Node on, as a switch or a power spike does; 0 means 1
+	GPU    int           // of scope OneGPU: which one of the node, 0 to GPUsPerNode-1
+	Silent time.Duration // silent data corruption: found so long after At. Only then do jobs stop, and all that was computed from At on is wrong
 }
+
+// Scope is what a fault takes down.
+type Scope uint8
+
+// The scopes.
+const (
+	WholeNode Scope = iota // one node or several leave the fleet, with the jobs on them
+	OneGPU                 // one GPU, with the job that holds it; the node's other GPUs work on, but no gang gets the node
+	Software               // nothing breaks: the jobs on the node crash, and it stays in the fleet
+)
 
 func (c Config) validateFaults() (errs []error) {
 	const enough = 5

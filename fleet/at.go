@@ -19,19 +19,27 @@ func (r *Run) At(t time.Duration) Snapshot {
 		if sp.End <= t {
 			continue
 		}
-		for n := sp.Node; n < sp.Node+sp.Nodes; n++ {
+		held := 0
+		for n := range sp.On {
 			for g := range topo.GPUsPerNode {
-				if sp.Mask>>g&1 == 1 {
-					snap.State[n*topo.GPUsPerNode+g] = GPUWorking
-					snap.Job[n*topo.GPUsPerNode+g] = int32(r.Config.Jobs[sp.Job].ID)
+				if sp.Mask>>g&1 == 0 {
+					continue
 				}
+				gpu := n*topo.GPUsPerNode + g
+				snap.State[gpu], snap.Job[gpu] = GPUStranded, int32(r.Config.Jobs[sp.Job].ID)
+				if held < sp.Busy {
+					snap.State[gpu] = GPUWorking
+				}
+				held++
 			}
 		}
 	}
 	for _, o := range r.Outages {
 		if o.Start <= t && t < o.End {
 			for g := range topo.GPUsPerNode {
-				snap.State[o.Node*topo.GPUsPerNode+g] = GPUFailed
+				if o.Mask>>g&1 == 1 {
+					snap.State[o.Node*topo.GPUsPerNode+g] = GPUFailed
+				}
 			}
 		}
 	}

@@ -7,8 +7,9 @@ type bitset []uint64
 
 func newBitset(n int) bitset { return make(bitset, (n+63)/64) }
 
-func (b bitset) add(i int)    { b[i>>6] |= 1 << (i & 63) }
-func (b bitset) remove(i int) { b[i>>6] &^= 1 << (i & 63) }
+func (b bitset) add(i int)      { b[i>>6] |= 1 << (i & 63) }
+func (b bitset) has(i int) bool { return b[i>>6]>>(i&63)&1 == 1 }
+func (b bitset) remove(i int)   { b[i>>6] &^= 1 << (i & 63) }
 
 // longestRun is the first element and the length of the longest run of consecutive elements; the lowest of equally long ones,
 // and -1, 0 for an empty set.

@@ -161,8 +161,8 @@ func TestS5GangsHoldAllOrNothing(t *testing.T) {
 		c.Policy = policy
 		c.Jobs = []fleet.Job{{ID: 1, GPUs: 700, Work: 2 * time.Hour}, {ID: 2, GPUs: 700, Work: 2 * time.Hour}}
 		r := simulate(t, c)
-		if s := r.At(time.Hour); s.Working != 88*8 || s.Queued != 1 {
-			t.Errorf("%v: after an hour %d GPUs work and %d jobs wait", policy, s.Working, s.Queued)
+		if s := r.At(time.Hour); s.Working != 700 || s.Stranded != 4 || s.Queued != 1 {
+			t.Errorf("%v: after an hour %d GPUs work, %d are stranded and %d jobs wait", policy, s.Working, s.Stranded, s.Queued)
 		}
 		if r.Queue[0].Done != 2*time.Hour || r.Queue[1].FirstRun != 2*time.Hour || r.Queue[1].Done != 4*time.Hour {
 			t.Errorf("%v: %+v", policy, r.Queue)

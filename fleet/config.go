@@ -19,6 +19,9 @@ var ErrPolicy = errors.New("policy failed")
 // number and its parts add up without a rounding error.
 const Resolution = time.Millisecond
 
+// maxGPUs is the largest fleet.
+const maxGPUs = 200_000
+
 // Config is everything that a run depends on: equal configs give equal runs, byte for byte.
 // Start from Default, change fields, and let a scenario add Jobs and Faults.
 type Config struct {
@@ -119,7 +122,7 @@ func (c Config) Validate() error {
 	count("Topology.NodesPerRack", t.NodesPerRack, 1, 1000)
 	count("Topology.GPUsPerNode", t.GPUsPerNode, 1, 16)
 	if len(errs) == 0 {
-		count("Topology.GPUs()", t.GPUs(), 1, 200_000)
+		count("Topology.GPUs()", t.GPUs(), 1, maxGPUs)
 	}
 	span("Horizon", c.Horizon, time.Second, 400*24*time.Hour)
 	if c.Policy == nil {
@@ -127,6 +130,7 @@ func (c Config) Validate() error {
 	}
 	span("Checkpoint", c.Checkpoint, time.Minute, 24*time.Hour)
 	span("Grace", c.Grace, 0, time.Hour)
+	span("Exempt", c.Exempt, 0, 7*24*time.Hour)
 	count("Migration.Concurrency", c.Migration.Concurrency, 1, 100_000)
 	span("Migration.Move", c.Migration.Move, time.Second, 24*time.Hour)
 	ratio("Migration.Tax", c.Migration.Tax, 0, 0.9)
@@ -136,6 +140,10 @@ func (c Config) Validate() error {
 	ratio("RateUSD", c.RateUSD, 0, 1000)
 	if math.IsNaN(c.MFU) || c.MFU <= 0 || c.MFU > 1 {
 		bad("MFU", c.MFU, "above 0 and at most 1")
+	}
+	for i, team := range c.Teams {
+		count(fmt.Sprintf("Teams[%d].Quota", i), team.Quota, 0, maxGPUs)
+		count(fmt.Sprintf("Teams[%d].Shares", i), team.Shares, 0, 1_000_000)
 	}
 	if len(errs) > 0 {
 		return errors.Join(errs...)

@@ -7,9 +7,10 @@ type eventKind uint8
 
 const (
 	evEnd      eventKind = iota // a span's job has done its work
-	evRepair                    // a node comes back
+	evRepair                    // a fault is repaired
 	evResume                    // the fleet runs again after a migration
-	evFault                     // a node goes down
+	evFault                     // something breaks
+	evNotice                    // a silent corruption is noticed
 	evDeadline                  // a span's grace period is over
 	evArrive                    // a job enters the queue
 	evPromise                   // the big job should have started by now

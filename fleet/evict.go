@@ -72,7 +72,7 @@ func (s *sim) help(job int) bool {
 
 // waits tells whether a job is in the queue.
 func (s *sim) waits(job int) bool {
-	return s.state[job].span < 0 && s.run.Queue[job].Done == Never && s.jobs[job].Arrival <= s.now
+	return s.state[job].span < 0 && !s.over(job) && s.jobs[job].Arrival <= s.now
 }
 
 // price is the GPU-time that evicting a span throws away: its work since the last checkpoint and the restart to be paid for it.
@@ -98,7 +98,7 @@ func (s *sim) planEviction(job int) *evictionPlan {
 // taken tells whether a node is down, or kept for a job that one of this priority must not push aside.
 func (s *sim) taken(node, priority int) bool {
 	k := s.kept[node]
-	return s.down[node] > 0 || k > 0 && s.jobs[s.plans[k-1].job].Priority >= priority
+	return s.broken[node] != 0 || k > 0 && s.jobs[s.plans[k-1].job].Priority >= priority
 }
 
 // forbidden tells whether a node cannot be emptied for a job of this priority.
@@ -233,7 +233,7 @@ func (s *sim) keep(plan int, closed bool) {
 
 // condemned kills a span whose grace period is over, and books it on the plan that it made room for.
 func (s *sim) condemned(id int32) {
-	lost := s.end(id, Evicted)
+	lost := s.end(id, Evicted, Never)
 	for k := range s.plans {
 		if p := &s.plans[k]; slices.Contains(p.victims, id) {
 			p.killed = append(p.killed, s.jobs[s.run.Spans[id].Job].ID)
@@ -254,7 +254,7 @@ func (s *sim) settlePlans() {
 		}
 		broken := false
 		for n := p.node; n < p.node+p.nodes; n++ {
-			broken = broken || s.down[n] > 0
+			broken = broken || s.broken[n] != 0
 			room = room && s.freeGPUs(n) >= need
 		}
 		switch {
@@ -263,9 +263,9 @@ func (s *sim) settlePlans() {
 			k--
 		case room:
 			s.logEviction(p)
-			job, node := p.job, p.node
+			d := Decision{Job: p.job, Node: p.node}
 			s.dropPlan(k)
-			s.start(job, node)
+			s.start(d)
 			k--
 		}
 	}

@@ -6,11 +6,13 @@ import (
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/fleetlab/fleetlab/fleet"
+	"github.com/fleetlab/fleetlab/fleet/elastic"
 )
 
 // small is a fleet of nodes × 8 GPUs in one rack with nothing that costs extra.
@@ -66,14 +68,46 @@ func random(seed uint64) fleet.Config {
 		if c.Big == 0 && j.GPUs > g {
 			c.Big, j.Priority = id, 5
 		}
+		if rng.IntN(3) == 0 {
+			j.Locality, j.Prefer = fleet.Locality(rng.IntN(4)), rng.IntN(2) == 0
+		}
+		j.Persist = pick(0, 0, time.Minute, 20*time.Minute)
+		if rng.IntN(20) == 0 {
+			train(rng, &j, c.Topology)
+		}
 		c.Jobs = append(c.Jobs, j)
 	}
 	at = 0
-	for range 30 {
-		at += time.Duration(rng.ExpFloat64() * float64(20*time.Minute))
-		c.Faults = append(c.Faults, fleet.Fault{Node: rng.IntN(c.Topology.Nodes()), At: at, Repair: time.Millisecond + time.Duration(rng.ExpFloat64()*float64(pick(time.Minute, time.Hour)))})
+	for range 40 {
+		at += time.Duration(rng.IntN(5)) * time.Duration(rng.ExpFloat64()*float64(5*time.Minute))
+		f := fleet.Fault{Node: rng.IntN(c.Topology.Nodes()), At: at, Repair: time.Millisecond + time.Duration(rng.ExpFloat64()*float64(pick(time.Minute, time.Hour)))}
+		switch rng.IntN(6) {
+		case 0:
+			f.Scope, f.GPU = fleet.OneGPU, rng.IntN(g)
+		case 1:
+			f.Scope, f.Repair = fleet.Software, 0
+		case 2:
+			f.Nodes = 1 + rng.IntN(min(4, c.Topology.Nodes()-f.Node))
+		case 3:
+			f.Silent = pick(time.Minute, time.Hour)
+		}
+		c.Faults = append(c.Faults, f)
 	}
 	return c
+}
+
+// train makes a job an elastic one of 2 to 4 replicas of one or two nodes, if the fleet has so many.
+func train(rng *rand.Rand, j *fleet.Job, topo fleet.Topology) {
+	nodes, dp := 1+rng.IntN(2), 2+rng.IntN(3)
+	if nodes*dp > topo.Nodes() {
+		return
+	}
+	j.GPUs = nodes * dp * topo.GPUsPerNode
+	strategies := []elastic.Rescaler{nil, elastic.Restart, elastic.WaitForSpare, elastic.DropReplicas, elastic.Reshard}
+	j.Train = &fleet.Training{
+		TP: topo.GPUsPerNode, PP: nodes, CP: 1, DP: dp, MicroBatches: dp * rng.IntN(5), KeepBatch: rng.IntN(2) == 0,
+		Rescale: strategies[rng.IntN(len(strategies))], MinReplicas: rng.IntN(dp), Stall: 3 * time.Minute, Move: time.Minute,
+	}
 }
 
 // The parts add up to capacity × time at every event, nobody shares a GPU, and what is recorded in two ways agrees.
@@ -83,8 +117,8 @@ func TestConservationAtEveryEvent(t *testing.T) {
 		c := random(seed)
 		r := simulate(t, c)
 		for i, s := range r.Samples {
-			if s.Working+s.Idle+s.Failed != c.Topology.GPUs() {
-				t.Fatalf("seed %d at %v: %d + %d + %d GPUs", seed, s.At, s.Working, s.Idle, s.Failed)
+			if s.Working+s.Stranded+s.Idle+s.Failed != c.Topology.GPUs() {
+				t.Fatalf("seed %d at %v: %d + %d + %d + %d GPUs", seed, s.At, s.Working, s.Stranded, s.Idle, s.Failed)
 			}
 			split := r.SplitAt(s.At)
 			if want := fleet.GPUTime(c.Topology.GPUs()) * fleet.GPUTime(s.At/fleet.Resolution); split.Total() != want {
@@ -121,11 +155,11 @@ func checkSnapshot(t *testing.T, r *fleet.Run, s fleet.Sample) {
 		return
 	}
 	snap := r.At(s.At)
-	var n [3]int
+	var n [4]int
 	for _, state := range snap.State {
 		n[state]++
 	}
-	if n[fleet.GPUIdle] != s.Idle || n[fleet.GPUWorking] != s.Working || n[fleet.GPUFailed] != s.Failed {
+	if n[fleet.GPUIdle] != s.Idle || n[fleet.GPUWorking] != s.Working || n[fleet.GPUFailed] != s.Failed || n[fleet.GPUStranded] != s.Stranded {
 		t.Fatalf("at %v the snapshot has %v, the sample %+v", s.At, n, s)
 	}
 	g, longest, run := r.Config.Topology.GPUsPerNode, 0, 0
@@ -149,7 +183,7 @@ func nobodyShares(t *testing.T, r *fleet.Run) {
 	t.Helper()
 	for i := range r.Spans {
 		a := &r.Spans[i]
-		if j := r.Config.Jobs[a.Job]; a.GPUs() < j.GPUs || a.Nodes != r.Config.Topology.NodesFor(j.GPUs) {
+		if j := r.Config.Jobs[a.Job]; j.Train == nil && (a.GPUs() < j.GPUs || a.Nodes != r.Config.Topology.NodesFor(j.GPUs)) {
 			t.Fatalf("job %d wants %d GPUs and holds %d on %d nodes", j.ID, j.GPUs, a.GPUs(), a.Nodes)
 		}
 		if a.End < a.Start {
@@ -160,16 +194,30 @@ func nobodyShares(t *testing.T, r *fleet.Run) {
 			if b.Start == b.End {
 				continue
 			}
-			if a.Job == b.Job || a.Mask&b.Mask != 0 && a.Node < b.Node+b.Nodes && b.Node < a.Node+a.Nodes {
+			if a.Job == b.Job || a.Mask&b.Mask != 0 && meet(a, b) {
 				t.Fatalf("spans %+v and %+v overlap", a, b)
 			}
 		}
 		for _, o := range r.Outages {
-			if o.Node >= a.Node && o.Node < a.Node+a.Nodes && a.Start < o.End && o.Start < a.End {
-				t.Fatalf("span %+v runs on a node that is down: %+v", a, o)
+			if a.Mask&o.Mask != 0 && a.Start < o.End && o.Start < a.End && slices.Contains(slices.Collect(a.On), o.Node) {
+				t.Fatalf("span %+v runs on GPUs that are down: %+v", a, o)
 			}
 		}
 	}
+}
+
+// meet tells whether two spans have a node in common.
+func meet(a, b *fleet.Span) bool {
+	if a.Set == nil && b.Set == nil {
+		return a.Node < b.Node+b.Nodes && b.Node < a.Node+a.Nodes
+	}
+	nodes := slices.Collect(a.On)
+	for n := range b.On {
+		if slices.Contains(nodes, n) {
+			return true
+		}
+	}
+	return false
 }
 
 // All work that a finished job asked for is booked as useful exactly once, however often parts of it were lost.
@@ -177,6 +225,11 @@ func TestUsefulWorkIsBookedOnce(t *testing.T) {
 	for seed := range uint64(60) {
 		c := random(seed)
 		c.Horizon = 100 * 24 * time.Hour
+		for _, j := range c.Jobs {
+			if j.Train != nil {
+				j.Train.MinReplicas = 0 // or it may give up
+			}
+		}
 		r := simulate(t, c)
 		var want fleet.GPUTime
 		for i, q := range r.Queue {

@@ -19,6 +19,9 @@ const (
 	NoMigration              // moving would not have helped
 	SLAMissed                // a promise was broken
 	Recovery                 // a job that a failure had killed runs again
+	Rescale                  // a training job goes on with other nodes, or stands still
+	Crashed                  // a training job goes back to the queue because it lost nodes
+	GaveUp                   // a training job ended for good: too few replicas were left
 )
 
 // Incident is one line of the consequence log: something that really happened in this run.
@@ -33,7 +36,7 @@ type Incident struct {
 
 var kindNames = [...]string{
 	"big job arrived", "waits", "started", "done", "node failed", "node repaired", "eviction", "no eviction", "migration", "no migration",
-	"SLA missed", "recovery",
+	"SLA missed", "recovery", "rescale", "crash", "gave up",
 }
 
 // String is the kind in a few words.

@@ -27,6 +27,17 @@ type Job struct {
 	Train *Training // nil, or what a training job does about lost nodes; shared by configs, never written to
 }
 
+func (j Job) inSteps() Job {
+	roundAll(&j.Arrival, &j.Work, &j.Write, &j.Restart, &j.Persist, &j.Limit)
+	if t := j.Train; t != nil {
+		k := *t
+		if roundAll(&k.StepTime, &k.Stall, &k.Move); k.times() != t.times() {
+			j.Train = &k
+		}
+	}
+	return j
+}
+
 // Locality is how near to each other the nodes of a gang have to be: Kueue's topology-aware scheduling calls it required, or with
 // Job.Prefer preferred; Anywhere is its unconstrained.
 type Locality uint8
@@ -38,6 +49,19 @@ const (
 	SamePod                    // any nodes of one pod
 	Anywhere                   // any nodes of the fleet
 )
+
+// String is the locality in a few words.
+func (l Locality) String() string {
+	return nameOf(l, "consecutive nodes", "one rack", "one pod", "anywhere")
+}
+
+// nameOf is the name of a value that counts from 0.
+func nameOf[T ~uint8](v T, names ...string) string {
+	if int(v) < len(names) {
+		return names[v]
+	}
+	return fmt.Sprintf("unknown (%d)", v)
+}
 
 // validateJobs stops after some errors: a thousand lines of them help nobody.
 func (c Config) validateJobs() (errs []error) {
@@ -64,8 +88,18 @@ func (c Config) validateJobs() (errs []error) {
 			bad(i, "Restart", j.Restart, "between 0s and 24h0m0s")
 		case j.Phase < 0 || j.Phase > 999:
 			bad(i, "Phase", j.Phase, "between 0 and 999")
+		case j.Persist < 0 || j.Persist > 24*time.Hour:
+			bad(i, "Persist", j.Persist, "between 0s and 24h0m0s")
+		case j.Limit < 0 || j.Limit > maxWork:
+			bad(i, "Limit", j.Limit, fmt.Sprintf("between 0s and %v", maxWork))
+		case j.Team < 0 || j.Team > len(c.Teams):
+			bad(i, "Team", j.Team, fmt.Sprintf("0 or one of the %d of Teams, from 1", len(c.Teams)))
+		case j.Locality > Anywhere:
+			bad(i, "Locality", j.Locality, "Contiguous, SameRack, SamePod or Anywhere")
 		case float64(j.Work)/float64(c.Checkpoint)*float64(j.Write) > float64(maxWrites):
 			bad(i, "Write", j.Write, fmt.Sprintf("so short that all checkpoints of %v of work, one every %v, take at most %v", j.Work, c.Checkpoint, maxWrites))
+		case j.Train != nil:
+			errs = append(errs, c.validateTraining(i)...)
 		}
 		seen[j.ID] = true
 	}
@@ -95,6 +129,14 @@ type Fault struct {
 	Silent time.Duration // silent data corruption: found so long after At. Only then do jobs stop, and all that was computed from At on is wrong
 }
 
+func (f Fault) inSteps() Fault {
+	some := f.Repair > 0
+	if roundAll(&f.At, &f.Repair, &f.Silent); some {
+		f.Repair = max(Resolution, f.Repair)
+	}
+	return f
+}
+
 // Scope is what a fault takes down.
 type Scope uint8
 
@@ -104,6 +146,11 @@ const (
 	OneGPU                 // one GPU, with the job that holds it; the node's other GPUs work on, but no gang gets the node
 	Software               // nothing breaks: the jobs on the node crash, and it stays in the fleet
 )
+
+// String is the scope in a few words.
+func (s Scope) String() string {
+	return nameOf(s, "node", "GPU", "software")
+}
 
 func (c Config) validateFaults() (errs []error) {
 	const enough = 5
@@ -118,8 +165,18 @@ func (c Config) validateFaults() (errs []error) {
 			bad(i, "Node", f.Node, fmt.Sprintf("between 0 and %d", c.Topology.Nodes()-1))
 		case f.At < 0 || (i > 0 && f.At < c.Faults[i-1].At):
 			bad(i, "At", f.At, "at least 0 and not before that of the fault before it")
-		case f.Repair < Resolution || f.Repair > maxWork:
+		case f.Scope > Software:
+			bad(i, "Scope", f.Scope, "WholeNode, OneGPU or Software")
+		case f.Scope == Software && f.Repair != 0:
+			bad(i, "Repair", f.Repair, "0s: a crash of software breaks nothing")
+		case f.Scope != Software && (f.Repair < Resolution || f.Repair > maxWork):
 			bad(i, "Repair", f.Repair, fmt.Sprintf("between %v and %v", Resolution, maxWork))
+		case f.Nodes < 0 || f.Nodes > c.Topology.Nodes()-f.Node || f.Nodes > 1 && f.Scope != WholeNode:
+			bad(i, "Nodes", f.Nodes, fmt.Sprintf("between 0 and %d from node %d on, and 0 or 1 unless Scope is WholeNode", c.Topology.Nodes()-f.Node, f.Node))
+		case f.GPU < 0 || f.GPU >= c.Topology.GPUsPerNode || f.GPU > 0 && f.Scope != OneGPU:
+			bad(i, "GPU", f.GPU, fmt.Sprintf("between 0 and %d, and 0 unless Scope is OneGPU", c.Topology.GPUsPerNode-1))
+		case f.Silent < 0 || f.Silent > maxWork:
+			bad(i, "Silent", f.Silent, fmt.Sprintf("between 0s and %v", maxWork))
 		}
 	}
 	return errs

@@ -2,9 +2,13 @@ package fleet
 
 import (
 	"fmt"
+	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fleetlab/fleetlab/fleet/elastic"
 )
 
 // This file words the consequence log. Each sentence is made from the run's own state at that instant.
@@ -145,7 +149,7 @@ func (s *sim) logNoMigration(job int) {
 	}
 }
 
-func (s *sim) logStart(job, node int) {
+func (s *sim) logStart(job int, sp *Span) {
 	j, st, w := s.jobs[job], &s.state[job], s.run.Queue[job]
 	switch {
 	case st.failed:
@@ -153,23 +157,99 @@ func (s *sim) logStart(job, node int) {
 		if st.saved > 0 {
 			from = fmt.Sprintf("from its checkpoint at %s of work", FormatDuration(st.saved))
 		}
-		s.log(Recovery, node, j.ID, "recovery: job %d starts again on %s %s after the failure, %s",
-			j.ID, s.nodes(node, s.topo.NodesFor(j.GPUs)), FormatDuration(s.now-st.since), from)
+		s.log(Recovery, sp.Node, j.ID, "recovery: job %d starts again on %s %s after the failure, %s", j.ID, s.placeWords(sp), FormatDuration(s.now-st.since), from)
 	case j.ID == s.cfg.Big || j.GPUs > s.topo.GPUsPerNode:
-		s.log(BigStarted, node, j.ID, "%s starts on %s after %s in the queue", s.name(job), s.nodes(node, s.topo.NodesFor(j.GPUs)), FormatDuration(w.Wait))
+		s.log(BigStarted, sp.Node, j.ID, "%s starts on %s after %s in the queue", s.name(job), s.placeWords(sp), FormatDuration(w.Wait))
 	}
 }
 
-func (s *sim) logFailure(f Fault, hit []int, lost GPUTime) {
+// placeWords names the nodes of a span.
+func (s *sim) placeWords(sp *Span) string {
+	first, last := sp.Node, sp.Node+sp.Nodes-1
+	if sp.Set != nil {
+		first, last = int(slices.Min(sp.Set)), int(slices.Max(sp.Set))
+	}
+	if last-first+1 == sp.Nodes {
+		return s.nodes(first, sp.Nodes)
+	}
+	return fmt.Sprintf("%s between %d and %d", plural(sp.Nodes, "node"), first, last)
+}
+
+func (s *sim) logFailure(f Fault, h hits) {
 	cause := f.Cause
 	if cause == "" {
 		cause = "cause unknown"
 	}
-	text := "nobody was on it"
-	if len(hit) > 0 {
-		text = fmt.Sprintf("it wiped out %s of work of %s (%s) since the last checkpoints; back to the queue", hours(lost), plural(len(hit), "job"), list(hit))
+	if f.Silent > 0 {
+		cause += fmt.Sprintf(", %s ago and unnoticed until now", FormatDuration(f.Silent))
 	}
-	s.log(NodeFailed, f.Node, 0, "%s failed: %s; %s", s.where(f.Node), cause, text)
+	var what []string
+	if len(h.killed) > 0 {
+		what = append(what, fmt.Sprintf("it wiped out %s of work of %s (%s) since the last %scheckpoints; back to the queue",
+			hours(h.lost), plural(len(h.killed), "job"), list(h.killed), verified(f)))
+	}
+	for _, id := range h.shrunk {
+		what = append(what, fmt.Sprintf("the training ring of job %d is broken", id))
+	}
+	if len(h.spoiled) > 0 {
+		what = append(what, fmt.Sprintf("%s (%s) had finished with wrong results", plural(len(h.spoiled), "job"), list(h.spoiled)))
+	}
+	if what == nil {
+		what = []string{"nobody was on it"}
+	}
+	s.log(NodeFailed, f.Node, 0, "%s: %s; %s", s.failureWords(f), cause, strings.Join(what, "; "))
+}
+
+// failureWords says what a fault has taken down.
+func (s *sim) failureWords(f Fault) string {
+	switch {
+	case f.Scope == OneGPU:
+		return fmt.Sprintf("GPU %d of %s failed", f.GPU, s.where(f.Node))
+	case f.Scope == Software:
+		return fmt.Sprintf("software crashed on %s", s.where(f.Node))
+	default:
+		return s.nodes(f.Node, f.nodes()) + " failed"
+	}
+}
+
+func verified(f Fault) string {
+	if f.Silent > 0 {
+		return "good "
+	}
+	return ""
+}
+
+func (s *sim) logRepair(node int, mask uint16, since time.Duration) {
+	what := s.where(node)
+	if mask != s.fullMask {
+		what = plural(bits.OnesCount16(mask), "GPU") + " of " + what
+	}
+	verb := "is"
+	if bits.OnesCount16(mask) > 1 && mask != s.fullMask {
+		verb = "are"
+	}
+	s.log(NodeRepaired, node, 0, "%s %s back after %s", what, verb, FormatDuration(s.now-since))
+}
+
+func (s *sim) logRescale(sp *Span, b elastic.Break, moved int, lost GPUTime) {
+	j, t := s.jobs[sp.Job], s.state[sp.Job].training
+	state := "a live replica has the state, so nothing is lost"
+	if !elastic.Live(b) {
+		state = fmt.Sprintf("no live replica has the state: back to the checkpoint at %s of work, %s lost", FormatDuration(t.progress), hours(lost))
+	}
+	if moved > 0 {
+		state += fmt.Sprintf("; %s get the state", plural(moved, "node"))
+	}
+	s.log(Rescale, sp.Node, j.ID, "job %d goes on with %d of %d replicas at %.1f %% of its speed after %s; %s; %s stranded",
+		j.ID, t.running, j.Train.DP, 100*sp.speed.share(), FormatDuration(sp.restart), state, plural(sp.GPUs()-sp.Busy, "GPU"))
+}
+
+func (s *sim) logStandStill(sp *Span, b elastic.Break, lost GPUTime) {
+	text := fmt.Sprintf("job %d stands still on %s and waits for %d more", s.jobs[sp.Job].ID, plural(sp.Nodes, "node"), len(b.Lost))
+	if lost > 0 {
+		text += fmt.Sprintf("; no live replica has the state: %s since its last checkpoint lost", hours(lost))
+	}
+	s.log(Rescale, sp.Node, s.jobs[sp.Job].ID, "%s", text)
 }
 
 func (s *sim) logNotice(p *evictionPlan) {

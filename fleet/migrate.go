@@ -56,7 +56,7 @@ func (s *sim) planMigration(need int) *migrationPlan {
 
 // movable tells whether a node can be filled and emptied by moving jobs: it is up and holds no part of a gang.
 func (s *sim) movable(node int) bool {
-	return s.down[node] == 0 && !slices.ContainsFunc(s.onNode[node], func(id int32) bool { return s.run.Spans[id].Nodes > 1 })
+	return s.broken[node] == 0 && !slices.ContainsFunc(s.onNode[node], func(id int32) bool { return s.run.Spans[id].Nodes > 1 })
 }
 
 // windowLast orders the nodes so that the window of need nodes with the fewest GPUs to move comes last; nil if there is none.
@@ -275,7 +275,7 @@ func (s *sim) migrate(m *migrationPlan, job int) {
 		p := s.run.pace(&before, s.now)
 		s.release(mv.span, Migrated)
 		moved[i] = Span{
-			Job: before.Job, Node: mv.node, Nodes: 1, Start: s.now,
+			Job: before.Job, Node: mv.node, Nodes: 1, Busy: before.Busy, Start: s.now,
 			from: before.from + p.work, restart: before.restart - p.restart, redo: lose(before.redo, before.from+p.work, before.from+p.work, Useful),
 			taxUntil: s.pausedUntil + s.cfg.Migration.TaxFor,
 		}

@@ -16,8 +16,9 @@ type Policy interface {
 // Decision is a policy's answer: Job starts on Node now; or, with Node == Wait, Job is the next in line but has no place; or, with
 // Job == Nobody, there is nothing to decide.
 type Decision struct {
-	Job  int // index into Config.Jobs, or Nobody
-	Node int // the first node of its place, or Wait
+	Job   int   // index into Config.Jobs, or Nobody
+	Node  int   // the first node of its place, or Wait
+	Nodes []int // of a gang: its nodes, if they are not the consecutive ones from Node on
 }
 
 // Answers that start nothing.
@@ -69,28 +70,90 @@ type queueing struct {
 func (q queueing) String() string { return q.name }
 
 // Decide goes through the queue until a job has a place. Where there is no room for a job, there is none for one of its size or larger
-// either, so those are not tried; if one GPU is too much, nobody fits. A placement of somebody's own is asked all the same wherever
-// there is room: why it wants none of it is not known.
+// that is as particular about its nodes, so those are not tried; if one GPU is too much, nobody fits. A placement of somebody's own is
+// asked all the same wherever there is room: why it wants none of it is not known.
 func (q queueing) Decide(v View) Decision {
-	waits := Decision{Nobody, Wait}
-	tooMany := v.s.topo.GPUs() + 1
+	waits := Decision{Job: Nobody, Node: Wait}
+	var tooMany [Anywhere + 1]int
+	for l := range tooMany {
+		tooMany[l] = v.s.topo.GPUs() + 1
+	}
 	for i, j := range v.order(q.preempts) {
-		if j.GPUs < tooMany {
-			if n := q.place(v, j); n != Wait {
-				return Decision{i, n}
+		if j.GPUs < tooMany[j.near()] {
+			if d := q.spot(v, j); d.Node != Wait {
+				d.Job = i
+				return d
 			}
 			if !q.own || !v.s.room(j.GPUs) {
-				tooMany = j.GPUs
+				for l := range tooMany {
+					if j.GPUs <= v.GPUsPerNode() || Locality(l) == j.near() {
+						tooMany[l] = min(tooMany[l], j.GPUs)
+					}
+				}
 			}
 		}
 		if waits.Job == Nobody {
 			waits.Job = i
 		}
-		if q.strict || tooMany == 1 {
+		if q.strict || tooMany[Anywhere] == 1 {
 			break
 		}
 	}
 	return waits
+}
+
+// near is the locality that a job really needs.
+func (j Job) near() Locality {
+	if j.Prefer {
+		return Anywhere
+	}
+	return j.Locality
+}
+
+// spot is the place of a job: one node or consecutive ones, or those that a gang's locality allows.
+func (q queueing) spot(v View, j Job) Decision {
+	d := Decision{Job: Nobody, Node: Wait}
+	if j.GPUs <= v.GPUsPerNode() || j.Locality == Contiguous {
+		d.Node = q.place(v, j)
+	} else if d.Nodes = v.s.scattered(j.GPUs, j.Locality); d.Nodes != nil {
+		d.Node = d.Nodes[0]
+	}
+	if d.Node == Wait && j.Prefer && j.GPUs > v.GPUsPerNode() {
+		if d.Nodes = v.s.scattered(j.GPUs, Anywhere); d.Nodes != nil {
+			d.Node = d.Nodes[0]
+		}
+	}
+	return d
+}
+
+// scattered is the lowest free nodes of the fleet, or of the rack or pod with the fewest of them, that hold a gang; nil if there are not
+// enough.
+func (s *sim) scattered(gpus int, l Locality) []int {
+	need, free := s.topo.NodesFor(gpus), s.byFree[s.topo.GPUsPerNode]
+	if s.nodesWith[s.topo.GPUsPerNode] < need {
+		return nil
+	}
+	size := s.topo.domain(l)
+	var best, nodes []int
+	end := size
+	for n := range free.elements {
+		if n >= end {
+			if len(nodes) >= need && (best == nil || len(nodes) < len(best)) {
+				best = nodes
+			}
+			nodes, end = nil, (n/size+1)*size
+		}
+		if nodes = append(nodes, n); l == Anywhere && len(nodes) == need {
+			return nodes
+		}
+	}
+	if len(nodes) >= need && (best == nil || len(nodes) < len(best)) {
+		best = nodes
+	}
+	if best == nil {
+		return nil
+	}
+	return best[:need]
 }
 
 // room tells whether some open node has so many free GPUs: never for a gang, which PlaceBest has looked for.
@@ -104,11 +167,14 @@ func (s *sim) room(gpus int) bool {
 }
 
 // PolicyName is the name that a policy gives itself, else its type.
-func PolicyName(p Policy) string {
-	if s, ok := p.(fmt.Stringer); ok {
+func PolicyName(p Policy) string { return ownName(p) }
+
+// ownName is the name that a value gives itself, else its type.
+func ownName(v any) string {
+	if s, ok := v.(fmt.Stringer); ok {
 		return s.String()
 	}
-	return fmt.Sprintf("%T", p)
+	return fmt.Sprintf("%T", v)
 }
 
 // Preempts tells whether a policy evicts jobs by itself, so that Config.Preempt is implied.

@@ -35,7 +35,7 @@ func TestPaceAgreesWithStepping(t *testing.T) {
 	for range 5000 {
 		restart, tau, write, left := sec(5), time.Second+sec(20), sec(6), time.Second+sec(100)
 		phase := time.Duration(rng.IntN(int(tau/time.Second))) * time.Second
-		pl := plan{restart, left, tau, write, phase}
+		pl := plan{restart: restart, work: left, tau: tau, write: write, phase: phase}
 		end := pl.length()
 		clock := min(sec(200), end)
 		got, want := pl.at(clock), dumb(clock, restart, tau, write, left, phase)

@@ -46,27 +46,52 @@ const (
 	Evicted                // it made room for a job of higher priority
 	Migrated               // it moved: its next span begins at the same instant elsewhere
 	Horizon                // the run ended first
+	Rescaled               // its set of nodes changed: if it goes on, its next span begins at the same instant
 )
 
 // String is the reason in one word.
 func (r Reason) String() string {
-	return [...]string{"done", "failed", "evicted", "migrated", "running at the horizon"}[r]
+	return [...]string{"done", "failed", "evicted", "migrated", "running at the horizon", "rescaled"}[r]
 }
 
 // Span is the stay of one job on one set of GPUs.
 type Span struct {
 	Job        int           // index into Config.Jobs
 	Node       int           // the first node
-	Nodes      int           // consecutive nodes from there; more than 1 only for gangs
+	Nodes      int           // how many; more than 1 only for gangs
+	Set        []int32       // the nodes, if they are not the consecutive ones from Node on; of a training job in rank order, the stranded ones last
 	Mask       uint16        // the GPUs held on each of these nodes, one bit each; all of them for gangs
+	Busy       int           // GPUs at work, counted through the nodes in order; the others are stranded
 	Start, End time.Duration // from Start up to, and without, End
 	Reason     Reason        // why it ended
 
-	from     time.Duration // progress (work saved in a checkpoint) that the job starts from
+	from     time.Duration // progress that the job starts from
 	restart  time.Duration // paid first
 	phase    time.Duration // by so much the first checkpoint comes early
 	taxUntil time.Duration // runs slower up to here
 	redo     []redo        // the work beyond from that was done before and lost, and why; ascending, nil for almost all
+	speed    speed         // of a training job that is not at full strength
+	holders  int           // of a training job: so many nodes at the front of Set have the model's state; the rest get it when restart is over
+}
+
+// speed is a fraction of the full speed; the zero value is full speed.
+type speed struct{ num, den int64 }
+
+// On yields the nodes of a span in order.
+func (s *Span) On(yield func(node int) bool) {
+	if s.Set != nil {
+		for _, n := range s.Set {
+			if !yield(int(n)) {
+				return
+			}
+		}
+		return
+	}
+	for n := s.Node; n < s.Node+s.Nodes; n++ {
+		if !yield(n) {
+			return
+		}
+	}
 }
 
 // redo marks progress up to upTo as done before and lost for the part's reason.
@@ -75,10 +100,13 @@ type redo struct {
 	part Part
 }
 
-// Outage is a node that was down.
+// Outage is GPUs of a node that were down.
 type Outage struct {
 	Node       int
+	Mask       uint16        // which of its GPUs, one bit each
 	Start, End time.Duration // End is the horizon if it was not repaired by then
+
+	since time.Duration // when the first of its GPUs went down: an outage is split when they come back one after another
 }
 
 // Waiting is one job's time in the queue over all its attempts, up to the horizon.
@@ -86,6 +114,7 @@ type Waiting struct {
 	Wait     time.Duration // arrival to first start, plus each wait after a kill; for a job that never started it runs to the horizon
 	FirstRun time.Duration // when it first started, or Never
 	Done     time.Duration // when it finished, or Never
+	GaveUp   time.Duration // when it ended for good without finishing, since too few replicas were left; or Never
 	Kills    int           // by failures
 	Evicts   int           // by preemption
 }
@@ -96,9 +125,10 @@ const Never time.Duration = -1
 // Sample is the state of the fleet from At on, up to the next sample, with the integrals that lead up to At.
 type Sample struct {
 	At          time.Duration
-	Working     int     // GPUs held by jobs; with Idle and Failed it adds up to the capacity
+	Working     int     // GPUs at work for a job; with Stranded, Idle and Failed it adds up to the capacity
+	Stranded    int     // healthy GPUs that a job holds and can't use
 	Idle        int     // healthy GPUs that nobody holds
-	Failed      int     // GPUs on nodes that are down
+	Failed      int     // GPUs that are down
 	Queued      int     // jobs that wait
 	LargestHole int     // longest run of consecutive nodes that are wholly idle, in nodes
 	FGD         float64 // GPUs that FGD counts as fragmented, see DefFGD
@@ -114,6 +144,7 @@ const (
 	GPUIdle State = iota
 	GPUWorking
 	GPUFailed
+	GPUStranded
 )
 
 // Snapshot is the fleet at one instant, GPU by GPU.

@@ -28,7 +28,7 @@ func (s *sim) schedule() {
 		}
 		if d.Node != Wait {
 			s.cancelPlan(d.Job, "it found another place")
-			s.start(d.Job, d.Node)
+			s.start(d)
 			continue
 		}
 		if !s.help(d.Job) {
@@ -63,26 +63,50 @@ func (s *sim) checkDecision(d Decision) error {
 		return bad("job index %d: must be between 0 and %d, or Nobody", d.Job, len(s.jobs)-1)
 	}
 	j := s.jobs[d.Job]
-	if st := s.state[d.Job]; st.span >= 0 || s.run.Queue[d.Job].Done != Never || j.Arrival > s.now {
+	if !s.waits(d.Job) {
 		return bad("job %d is not in the queue", j.ID)
 	}
 	if d.Node == Wait {
 		return nil
 	}
-	nodes := s.topo.NodesFor(j.GPUs)
-	if d.Node < 0 || d.Node+nodes > len(s.free) {
-		return bad("job %d on node %d: must be between 0 and %d, or Wait", j.ID, d.Node, len(s.free)-nodes)
+	count := s.topo.NodesFor(j.GPUs)
+	if d.Nodes == nil && (d.Node < 0 || d.Node+count > len(s.free)) {
+		return bad("job %d on node %d: must be between 0 and %d, or Wait", j.ID, d.Node, len(s.free)-count)
 	}
 	need := j.GPUs
-	if nodes > 1 {
+	if count > 1 {
 		need = s.topo.GPUsPerNode
 	}
-	for n := d.Node; n < d.Node+nodes; n++ {
+	nodes := s.placeOf(d)
+	if len(nodes) != count {
+		return bad("job %d needs %s, not %d", j.ID, plural(count, "node"), len(nodes))
+	}
+	seen := newBitset(len(s.free))
+	for _, n := range nodes {
 		if free := (View{s}).Free(n); free < need {
 			return bad("job %d needs %d GPUs of node %d, which has %d free", j.ID, need, n, free)
 		}
+		if seen.has(n) {
+			return bad("job %d is given node %d twice", j.ID, n)
+		}
+		seen.add(n)
+	}
+	if !j.Prefer && !s.topo.near(nodes, j.Locality) {
+		return bad("job %d is given nodes %v: must be %v", j.ID, nodes, j.Locality)
 	}
 	return nil
+}
+
+// placeOf is the nodes that a decision gives to a job.
+func (s *sim) placeOf(d Decision) []int {
+	if d.Nodes != nil {
+		return d.Nodes
+	}
+	nodes := make([]int, s.topo.NodesFor(s.jobs[d.Job].GPUs))
+	for i := range nodes {
+		nodes[i] = d.Node + i
+	}
+	return nodes
 }
 
 func (s *sim) enqueue(job int) {
@@ -114,20 +138,31 @@ func (s *sim) dequeue(job int) {
 }
 
 // start puts a waiting job on its place, which must be free: the callers have checked it.
-func (s *sim) start(job, node int) {
+func (s *sim) start(d Decision) {
+	job := d.Job
 	s.dequeue(job)
 	st, j := &s.state[job], s.jobs[job]
-	sp := Span{Job: job, Node: node, Nodes: s.topo.NodesFor(j.GPUs), Start: s.now, from: st.saved, redo: st.redo}
+	sp := Span{Job: job, Node: d.Node, Nodes: s.topo.NodesFor(j.GPUs), Busy: j.GPUs, Start: s.now, from: st.saved, redo: st.redo}
+	if d.Nodes != nil || j.Train != nil {
+		for _, n := range s.placeOf(d) {
+			sp.Set = append(sp.Set, int32(n))
+		}
+		sp.Node = int(sp.Set[0])
+	}
+	if t := st.training; t != nil {
+		t.rank, t.running = slices.Clone(sp.Set), j.Train.DP
+	}
 	if st.restarts {
 		sp.restart = j.Restart
 	} else {
-		sp.phase = (s.cfg.Checkpoint * time.Duration(j.Phase) / 1000).Truncate(Resolution)
+		sp.holders = sp.Nodes
+		sp.phase = (s.run.planOf(&sp).tau * time.Duration(j.Phase) / 1000).Truncate(Resolution)
 	}
 	s.occupy(&sp)
 	if w := &s.run.Queue[job]; w.FirstRun == Never {
 		w.FirstRun = s.now
 	}
-	s.logStart(job, node)
+	s.logStart(job, &sp)
 	st.failed, st.said = false, [3]bool{}
 }
 
@@ -141,7 +176,8 @@ func (s *sim) finished(id int32) {
 }
 
 // end kills a span and sends its job back to the queue. What it did since its last checkpoint is lost: that much is returned.
-func (s *sim) end(id int32, why Reason) GPUTime {
+// If what it computed is wrong, clean is its last good progress, else Never.
+func (s *sim) end(id int32, why Reason, clean time.Duration) GPUTime {
 	sp := s.release(id, why)
 	st, j, w := &s.state[sp.Job], s.jobs[sp.Job], &s.run.Queue[sp.Job]
 	p := s.run.pace(sp, s.now)
@@ -153,10 +189,12 @@ func (s *sim) end(id int32, why Reason) GPUTime {
 	} else {
 		w.Evicts++
 	}
-	st.saved = sp.from + p.saved
+	if st.saved = s.saved(sp, p); clean != Never {
+		st.saved = min(st.saved, clean)
+	}
 	st.redo = lose(sp.redo, st.saved, sp.from+p.work, cause)
 	st.restarts, st.deadline = true, Never
-	lost := over(j.GPUs, p.work-p.saved)
+	lost := over(j.GPUs, sp.from+p.work-st.saved)
 	s.run.losses = append(s.run.losses, loss{s.now, lost, over(j.GPUs, j.Restart), cause})
 	s.enqueue(sp.Job)
 	return lost

@@ -35,10 +35,13 @@ type sim struct {
 	agenda agenda
 
 	// Nodes.
-	free      []uint16 // GPUs that nobody holds, one bit each, whether the node is up or down
-	down      []int32  // faults not yet repaired
-	outage    []int32  // the open entry of run.Outages, if down
-	kept      []int32  // plan that keeps the node for a gang, plus 1; 0 for none
+	fullMask  uint16    // all GPUs of a node
+	free      []uint16  // GPUs that nobody holds, one bit each, whether they work or not
+	broken    []uint16  // GPUs that are down
+	faults    []int32   // by GPU: faults not yet repaired
+	outages   [][]int32 // by node: the open entries of run.Outages
+	taints    []corruption
+	kept      []int32 // plan that keeps the node for a gang, plus 1; 0 for none
 	onNode    [][]int32
 	byFree    []bitset // open nodes by number of free GPUs
 	nodesWith []int    // how many are in each of these
@@ -55,27 +58,30 @@ type sim struct {
 	liveAt []int32 // where a span stands in live
 	plans  []evictionPlan
 
-	working, idle, failed int
-	queued                int
-	fgdWeight             []float64 // by number of free GPUs: GPUs of such a node that FGD counts as fragmented
-	pausedUntil           time.Duration
-	changes               int           // how often a node has changed
-	hopeless              int           // the job that evicting and migrating were last found to be of no help to, or Nobody
-	inVain                int           // changes at that time
-	replanAt              time.Duration // not before this instant is that looked at again
-	replanning            bool          // an event for it is planned
+	working, stranded, idle, failed int
+	queued                          int
+	trainings                       []int     // all training jobs
+	wounded                         []int     // those that lost nodes at this instant
+	fgdWeight                       []float64 // by number of free GPUs: GPUs of such a node that FGD counts as fragmented
+	pausedUntil                     time.Duration
+	changes                         int           // how often a node has changed
+	hopeless                        int           // the job that evicting and migrating were last found to be of no help to, or Nobody
+	inVain                          int           // changes at that time
+	replanAt                        time.Duration // not before this instant is that looked at again
+	replanning                      bool          // an event for it is planned
 }
 
 // jobState is what the simulation knows about a job that Config.Jobs does not.
 type jobState struct {
 	saved    time.Duration // work in its last checkpoint
 	redo     []redo
-	since    time.Duration // when it last entered the queue
-	deadline time.Duration // condemned to end then, or Never
-	span     int32         // the span that runs, or -1
-	restarts bool          // it was killed before: the next span begins with a restart
-	failed   bool          // the last kill was a node's fault
-	said     [3]bool       // what was logged since it last entered the queue: waits, no eviction, no migration
+	since    time.Duration  // when it last entered the queue
+	deadline time.Duration  // condemned to end then, or Never
+	span     int32          // the span that runs, or -1
+	restarts bool           // it was killed before: the next span begins with a restart
+	failed   bool           // the last kill was a node's fault
+	training *trainingState // of training jobs only
+	said     [3]bool        // what was logged since it last entered the queue: waits, no eviction, no migration
 }
 
 type queue struct {
@@ -90,7 +96,8 @@ func newSim(c Config) *sim {
 	s := &sim{
 		run:  &Run{Config: c, Queue: make([]Waiting, len(c.Jobs))},
 		jobs: c.Jobs, topo: t, replanAt: Never, pausedUntil: Never, hopeless: Nobody,
-		free: make([]uint16, n), down: make([]int32, n), outage: make([]int32, n), kept: make([]int32, n), onNode: make([][]int32, n),
+		fullMask: 1<<g - 1, free: make([]uint16, n), broken: make([]uint16, n), faults: make([]int32, n*g), outages: make([][]int32, n),
+		kept: make([]int32, n), onNode: make([][]int32, n),
 		byFree: make([]bitset, g+1), nodesWith: make([]int, g+1), histogram: make([]int, g+1), empty: newBitset(n), holeLen: n,
 		state: make([]jobState, len(c.Jobs)), idle: t.GPUs(),
 		agenda: agenda{jobs: c.Jobs, faults: c.Faults},
@@ -103,7 +110,7 @@ func newSim(c Config) *sim {
 	}
 	onNode := make([]int32, n*g)
 	for i := range s.free {
-		s.free[i] = 1<<g - 1
+		s.free[i] = s.fullMask
 		s.byFree[g].add(i)
 		s.empty.add(i)
 		s.onNode[i] = onNode[i*g : i*g : (i+1)*g]
@@ -119,7 +126,11 @@ func newSim(c Config) *sim {
 func (s *sim) enlist() {
 	for i, j := range s.jobs {
 		s.state[i] = jobState{deadline: Never, span: -1}
-		s.run.Queue[i] = Waiting{FirstRun: Never, Done: Never}
+		s.run.Queue[i] = Waiting{FirstRun: Never, Done: Never, GaveUp: Never}
+		if j.Train != nil {
+			s.state[i].training = &trainingState{asked: -1}
+			s.trainings = append(s.trainings, i)
+		}
 		if j.ID == s.cfg.Big {
 			s.run.big = i
 			s.agenda.plan(j.Arrival+s.cfg.SLA.Start+Resolution, evPromise, int32(i))
@@ -133,28 +144,30 @@ func (s *sim) enlist() {
 
 // inSteps rounds every time to the resolution, so that GPU-time is a whole number.
 func inSteps(c Config) Config {
-	for _, d := range []*time.Duration{&c.Horizon, &c.Checkpoint, &c.Grace, &c.Migration.Move, &c.Migration.TaxFor, &c.SLA.Start, &c.SLA.Wait} {
+	roundAll(&c.Horizon, &c.Checkpoint, &c.Grace, &c.Exempt, &c.Migration.Move, &c.Migration.TaxFor, &c.SLA.Start, &c.SLA.Wait)
+	c.Jobs = rounded(c.Jobs, Job.inSteps)
+	c.Faults = rounded(c.Faults, Fault.inSteps)
+	return c
+}
+
+func roundAll(times ...*time.Duration) {
+	for _, d := range times {
 		*d = d.Round(Resolution)
 	}
-	even := func(d time.Duration) bool { return d%Resolution == 0 }
-	if slices.ContainsFunc(c.Jobs, func(j Job) bool {
-		return !even(j.Arrival) || !even(j.Work) || !even(j.Write) || !even(j.Restart)
-	}) {
-		c.Jobs = slices.Clone(c.Jobs)
-		for i := range c.Jobs {
-			j := &c.Jobs[i]
-			j.Arrival, j.Work = j.Arrival.Round(Resolution), j.Work.Round(Resolution)
-			j.Write, j.Restart = j.Write.Round(Resolution), j.Restart.Round(Resolution)
+}
+
+// rounded is a list with each element rounded: a new list only if that changes one.
+func rounded[T comparable](list []T, inSteps func(T) T) []T {
+	given := true
+	for i, x := range list {
+		if y := inSteps(x); y != x {
+			if given {
+				list, given = slices.Clone(list), false
+			}
+			list[i] = y
 		}
 	}
-	if slices.ContainsFunc(c.Faults, func(f Fault) bool { return !even(f.At) || !even(f.Repair) }) {
-		c.Faults = slices.Clone(c.Faults)
-		for i := range c.Faults {
-			f := &c.Faults[i]
-			f.At, f.Repair = f.At.Round(Resolution), max(Resolution, f.Repair.Round(Resolution))
-		}
-	}
-	return c
+	return list
 }
 
 // step handles everything that happens at the next instant, and tells whether there was one before the horizon.
@@ -167,6 +180,7 @@ func (s *sim) step() bool {
 	for e := first; some && e.at == s.now; e, some = s.agenda.next() {
 		s.handle(s.agenda.take())
 	}
+	s.regroup()
 	s.schedule()
 	s.sample()
 	return true
@@ -181,11 +195,15 @@ func (s *sim) handle(e event) {
 	case evArrive:
 		s.enqueue(int(e.arg))
 	case evFault:
-		f := s.cfg.Faults[e.arg]
-		s.agenda.plan(s.now+f.Repair, evRepair, int32(f.Node))
-		s.fail(f)
+		if s.cfg.Faults[e.arg].Silent > 0 {
+			s.corrupt(e.arg)
+		} else {
+			s.strike(e.arg)
+		}
+	case evNotice:
+		s.strike(e.arg)
 	case evRepair:
-		s.repair(int(e.arg))
+		s.repair(e.arg)
 	case evDeadline:
 		if d := s.state[s.run.Spans[e.arg].Job].deadline; s.liveAt[e.arg] >= 0 && d == s.now {
 			s.condemned(e.arg)
@@ -198,14 +216,15 @@ func (s *sim) handle(e event) {
 
 // sample records the state of the fleet after an instant, and carries the integrals on.
 func (s *sim) sample() {
-	if s.working+s.idle+s.failed != s.topo.GPUs() {
-		panic(fmt.Sprintf("fleet: %d working, %d idle and %d failed GPUs at %v are not %d", s.working, s.idle, s.failed, s.now, s.topo.GPUs()))
+	if s.working+s.stranded+s.idle+s.failed != s.topo.GPUs() {
+		panic(fmt.Sprintf("fleet: %d working, %d stranded, %d idle and %d failed GPUs at %v are not %d",
+			s.working, s.stranded, s.idle, s.failed, s.now, s.topo.GPUs()))
 	}
 	if s.holeStale {
 		s.hole, s.holeLen = s.empty.longestRun()
 		s.holeStale = false
 	}
-	n := Sample{At: s.now, Working: s.working, Idle: s.idle, Failed: s.failed, Queued: s.queued, LargestHole: s.holeLen}
+	n := Sample{At: s.now, Working: s.working, Stranded: s.stranded, Idle: s.idle, Failed: s.failed, Queued: s.queued, LargestHole: s.holeLen}
 	for k, nodes := range s.histogram {
 		n.FGD += float64(nodes) * s.fgdWeight[k]
 	}

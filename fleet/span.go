@@ -8,43 +8,89 @@ import (
 
 // This file has the one model of a job's progress. A span pays its restart first; then it alternates τ of work and one checkpoint
 // write δ until the work is done; no write follows the last piece of work. τ is useful work between checkpoints: the write does not
-// count into it. A job that starts afresh may be some way into its first τ already (Job.Phase). All of it is arithmetic on the span, so a run has no event per checkpoint.
+// count into it. A job that starts afresh may be some way into its first τ already (Job.Phase). An asynchronous checkpoint blocks for
+// a short δ and counts only when it has been persisted, so τ is never less than that takes. A training job that lacks replicas works
+// at a fraction of its speed. All of it is arithmetic on the span, so a run has no event per checkpoint.
 
 // GPUs is the number of GPUs that the span holds.
 func (s *Span) GPUs() int { return s.Nodes * bits.OnesCount16(s.Mask) }
 
 // pace is how far a span has come after some running time.
 type pace struct {
-	restart, work, write time.Duration // where the running time went
+	restart, work, write time.Duration // where the running time went; work as progress, that is time at full speed
 	saved                time.Duration // work that finished checkpoints hold
 }
 
 // plan is what a span has to do: pay the restart, then do work with a checkpoint after every tau of it; the first comes early by
 // phase.
-type plan struct{ restart, work, tau, write, phase time.Duration }
+type plan struct {
+	restart, work, tau, write, phase time.Duration
+	persist                          time.Duration // a checkpoint counts so long after its write
+	speed                            speed
+}
 
 // planOf is the plan of a span.
 func (r *Run) planOf(s *Span) plan {
 	j := &r.Config.Jobs[s.Job]
-	return plan{s.restart, j.Work - s.from, r.Config.Checkpoint, j.Write, s.phase}
+	return plan{s.restart, j.Work - s.from, max(r.Config.Checkpoint, j.Persist), j.Write, s.phase, j.Persist, s.speed}
 }
 
-// at divides clock, the time that a span has run at full speed.
+// wall is the time that so much work takes.
+func (v speed) wall(work time.Duration) time.Duration {
+	if v.num == v.den {
+		return work
+	}
+	n, steps := time.Duration(v.num), work/Resolution*time.Duration(v.den)
+	return (steps + n - 1) / n * Resolution
+}
+
+// work is what is done in so much time; wall and work are inverse to each other in whole steps.
+func (v speed) work(wall time.Duration) time.Duration {
+	if v.num == v.den {
+		return wall
+	}
+	return wall / Resolution * time.Duration(v.num) / time.Duration(v.den) * Resolution
+}
+
+// share is the fraction of the full speed, 0–1.
+func (v speed) share() float64 {
+	if v.num == v.den {
+		return 1
+	}
+	return float64(v.num) / float64(v.den)
+}
+
+// still tells whether nothing is done at all.
+func (v speed) still() bool { return v.num == 0 && v.den > 0 }
+
+// at divides clock, the time that a span has run.
 func (p plan) at(clock time.Duration) pace {
 	x := pace{restart: min(clock, p.restart)}
-	clock += p.phase - x.restart
-	cycles, rest := clock/(p.tau+p.write), clock%(p.tau+p.write)
-	x.saved = max(0, cycles*p.tau-p.phase)
-	x.work = min(cycles*p.tau+min(rest, p.tau)-p.phase, p.work)
-	x.write = cycles*p.write + max(0, rest-p.tau)
+	if p.speed.still() {
+		return x
+	}
+	clock += p.speed.wall(p.phase) - x.restart
+	tau := p.speed.wall(p.tau)
+	cycle := tau + p.write
+	cycles, rest := clock/cycle, clock%cycle
+	x.saved = max(0, max(0, clock-p.persist)/cycle*p.tau-p.phase)
+	x.work = min(cycles*p.tau+p.speed.work(min(rest, tau))-p.phase, p.work)
+	x.write = cycles*p.write + max(0, rest-tau)
 	return x
 }
 
-// length is the time at full speed that the whole plan needs.
+// length is the time that the whole plan needs.
 func (p plan) length() time.Duration {
-	writes := (p.phase + p.work + p.tau - 1) / p.tau
-	return p.restart + p.work + max(0, writes-1)*p.write
+	if p.speed.still() {
+		return forever
+	}
+	writes := max(0, (p.phase+p.work+p.tau-1)/p.tau-1)
+	walls := writes*p.speed.wall(p.tau) + p.speed.wall(p.phase+p.work-writes*p.tau) - p.speed.wall(p.phase)
+	return p.restart + walls + writes*p.write
 }
+
+// forever is longer than any run, and small enough that times can still be added to it.
+const forever time.Duration = 1 << 61
 
 // elapsed divides the time of a span up to t: running at full speed, standing still in a migration, and lost to the tax.
 func (r *Run) elapsed(s *Span, t time.Duration) (clock, pause, tax time.Duration) {
@@ -80,6 +126,9 @@ func (r *Run) pace(s *Span, t time.Duration) pace {
 // finish is the instant at which a span will have done its job's work if nothing more happens to it.
 func (r *Run) finish(s *Span) time.Duration {
 	need := r.planOf(s).length()
+	if need == forever {
+		return forever
+	}
 	long := *s
 	long.End = 1<<63 - 1
 	t := s.Start + need
@@ -101,23 +150,32 @@ func (r *Run) finish(s *Span) time.Duration {
 
 // addTo books the GPU-time of a span up to t.
 func (r *Run) addTo(split *Split, s *Span, t time.Duration) {
-	j := &r.Config.Jobs[s.Job]
 	clock, pause, tax := r.elapsed(s, t)
 	p := r.planOf(s).at(clock)
-	split[Stranded] += over(s.GPUs()-j.GPUs, clock+pause+tax)
-	tax += clock - p.restart - p.work - p.write // the last step of a taxed job: less than Resolution
-	split[Restart] += over(j.GPUs, p.restart)
-	split[Checkpoint] += over(j.GPUs, p.write)
-	split[Pause] += over(j.GPUs, pause)
-	split[Tax] += over(j.GPUs, tax)
+	x := Split{
+		Restart:    over(s.Busy, p.restart),
+		Checkpoint: over(s.Busy, p.write),
+		Pause:      over(s.Busy, pause),
+		Tax:        over(s.Busy, tax),
+		Stranded:   over(s.GPUs()-s.Busy, clock+pause+tax),
+	}
+	full := r.Config.Jobs[s.Job].GPUs
 	from, to := s.from, s.from+p.work
 	for _, again := range s.redo {
 		if end := min(to, again.upTo); end > from {
-			split[again.part] += over(j.GPUs, end-from)
+			x[again.part] += over(full, end-from)
 			from = end
 		}
 	}
-	split[Useful] += over(j.GPUs, to-from)
+	x[Useful] += over(full, to-from)
+	// What is left over: the last step of a taxed job, less than Resolution; and the time that the replicas of a training job wait for
+	// each other, since micro-batches do not divide.
+	rest := Stranded
+	if s.taxUntil > 0 {
+		rest = Tax
+	}
+	x[rest] += over(s.GPUs(), clock+pause+tax) - x.Total()
+	*split = split.Add(x)
 }
 
 // lose is the redo list of a job that falls back from progress to saved because of part, having had the list old.

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"html/template"
@@ -23,6 +24,9 @@ func Cockpit(run *fleet.Run) View {
 		if err := checkRun("the run of the cockpit", run); err != nil {
 			return Output{}, err
 		}
+		if err := drawable(&run.Config); err != nil {
+			return Output{}, err
+		}
 		g := gridOf(run.Config)
 		results := make([]result, len(g.Settings))
 		errs := make([]error, len(g.Settings))
@@ -38,6 +42,25 @@ func Cockpit(run *fleet.Run) View {
 		return cockpitPage(run, &g, results)
 	})
 }
+
+// drawable tells why the cockpit cannot replay the runs of a configuration, if it cannot: the browser knows gangs on consecutive
+// nodes and nodes that fail as a whole.
+func drawable(c *fleet.Config) error {
+	for _, j := range c.Jobs {
+		if j.Train != nil || j.GPUs > c.Topology.GPUsPerNode && (j.Locality != fleet.Contiguous || j.Prefer) {
+			return fmt.Errorf("cockpit: job %d may have nodes that are not consecutive: %w", j.ID, ErrNotDrawn)
+		}
+	}
+	for i, f := range c.Faults {
+		if f.Scope == fleet.OneGPU {
+			return fmt.Errorf("cockpit: fault %d takes down one GPU of node %d: %w", i, f.Node, ErrNotDrawn)
+		}
+	}
+	return nil
+}
+
+// ErrNotDrawn is wrapped where a view has no picture for what a run holds.
+var ErrNotDrawn = errors.New("not drawn by this view")
 
 // result is what is kept of one setting's run.
 type result struct {

@@ -256,7 +256,11 @@ type instant struct {
 func checksum(s fleet.Snapshot) uint32 {
 	h := uint32(2166136261)
 	for i := range s.State {
-		h = (h ^ uint32(s.State[i])) * 16777619
+		state := s.State[i]
+		if state == fleet.GPUStranded { // the heatmap shows what a gang holds as working
+			state = fleet.GPUWorking
+		}
+		h = (h ^ uint32(state)) * 16777619
 		h = (h ^ uint32(s.Job[i])) * 16777619
 	}
 	return h
@@ -342,7 +346,7 @@ func checkBrowser(t *testing.T, node string, c fleet.Config) {
 		for k, at := range times {
 			s := r.At(time.Duration(at) * fleet.Resolution)
 			hole := s.Hole
-			want[i*len(times)+k] = instant{i, s.Working, s.Idle, s.Failed, s.Queued, s.LargestHole, hole, at, checksum(s)}
+			want[i*len(times)+k] = instant{i, s.Working + s.Stranded, s.Idle, s.Failed, s.Queued, s.LargestHole, hole, at, checksum(s)}
 		}
 	})
 	if err != nil {

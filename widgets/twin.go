@@ -80,9 +80,9 @@ func rowOf(g *grid, i int, r result) settingRow {
 
 func onOff(on int) string { return [...]string{"off", "on"}[on] }
 
-// countsOf is the line under the heatmap.
+// countsOf is the line under the heatmap. GPUs that a gang holds and can't use count as working, as the heatmap shows them.
 func countsOf(c *fleet.Config, s fleet.Snapshot) string {
-	text := fmt.Sprintf("%s working, %s idle, %s failed; largest hole %s", count(int64(s.Working)), count(int64(s.Idle)),
+	text := fmt.Sprintf("%s working, %s idle, %s failed; largest hole %s", count(int64(s.Working+s.Stranded)), count(int64(s.Idle)),
 		count(int64(s.Failed)), counted(s.LargestHole, "node"))
 	if j := bigJob(c); j != nil {
 		text += fmt.Sprintf(" of the %d that the big job needs", c.Topology.NodesFor(j.GPUs))

@@ -1,0 +1,215 @@
+package fleet
+
+import (
+	"math/bits"
+	"slices"
+	"time"
+)
+
+// This file breaks things and mends them: GPUs, nodes, several nodes at once, software, and data that goes wrong in silence.
+
+// nodes is the number of nodes that a fault takes down.
+func (f Fault) nodes() int { return max(1, f.Nodes) }
+
+// mask is the GPUs of each of its nodes that a fault hits.
+func (f Fault) mask(full uint16) uint16 {
+	if f.Scope == OneGPU {
+		return 1 << f.GPU
+	}
+	return full
+}
+
+// strike is what a fault does at the instant at which it is noticed.
+func (s *sim) strike(i int32) {
+	f := s.cfg.Faults[i]
+	if f.Scope != Software {
+		s.agenda.plan(s.now+f.Repair, evRepair, i)
+	}
+	var h hits
+	for _, t := range s.untaint(i) {
+		s.rollBack(t, &h)
+	}
+	for n := f.Node; n < f.Node+f.nodes(); n++ {
+		for at := 0; at < len(s.onNode[n]); {
+			if id := s.onNode[n][at]; s.run.Spans[id].Mask&f.mask(s.fullMask) != 0 {
+				s.hit(id, Never, &h) // takes it off the node
+			} else {
+				at++
+			}
+		}
+		if f.Scope != Software {
+			s.breakGPUs(n, f.mask(s.fullMask))
+		}
+	}
+	s.run.failures = append(s.run.failures, s.now)
+	s.logFailure(f, h)
+}
+
+// hits is what a fault did to jobs.
+type hits struct {
+	killed  []int   // IDs of the jobs that it sent back to the queue
+	lost    GPUTime // work since their last good checkpoints
+	shrunk  []int   // IDs of the training jobs that decide for themselves how they go on
+	spoiled []int   // IDs of the jobs that had finished with wrong results before anybody noticed
+}
+
+// hit stops the job of a span. It falls back to its last checkpoint, or to clean if that is earlier and not Never.
+func (s *sim) hit(id int32, clean time.Duration, h *hits) {
+	job := s.run.Spans[id].Job
+	if s.jobs[job].Train != nil && s.state[job].deadline == Never {
+		s.wound(id, clean)
+		h.shrunk = append(h.shrunk, s.jobs[job].ID)
+		return
+	}
+	h.killed = append(h.killed, s.jobs[job].ID)
+	h.lost += s.end(id, Killed, clean)
+}
+
+// breakGPUs takes healthy GPUs of a node, which nobody holds, out of the fleet.
+func (s *sim) breakGPUs(n int, mask uint16) {
+	var fresh uint16
+	for g := range s.topo.GPUsPerNode {
+		if mask>>g&1 == 0 {
+			continue
+		}
+		gpu := n*s.topo.GPUsPerNode + g
+		if s.faults[gpu]++; s.faults[gpu] == 1 {
+			fresh |= 1 << g
+		}
+	}
+	if fresh == 0 {
+		return
+	}
+	s.change(n, func() { s.broken[n] |= fresh })
+	s.idle -= bits.OnesCount16(fresh)
+	s.failed += bits.OnesCount16(fresh)
+	s.openOutage(n, fresh, s.now)
+}
+
+// openOutage records that GPUs went down.
+func (s *sim) openOutage(n int, mask uint16, since time.Duration) {
+	s.outages[n] = append(s.outages[n], int32(len(s.run.Outages)))
+	s.run.Outages = append(s.run.Outages, Outage{Node: n, Mask: mask, Start: s.now, End: s.cfg.Horizon, since: since})
+}
+
+// repair ends one fault of a node's GPUs. Those that no other fault keeps down are back.
+func (s *sim) repair(i int32) {
+	f := s.cfg.Faults[i]
+	for n := f.Node; n < f.Node+f.nodes(); n++ {
+		s.repairGPUs(n, f.mask(s.fullMask))
+	}
+}
+
+func (s *sim) repairGPUs(n int, mask uint16) {
+	var back uint16
+	for g := range s.topo.GPUsPerNode {
+		if mask>>g&1 == 0 {
+			continue
+		}
+		gpu := n*s.topo.GPUsPerNode + g
+		if s.faults[gpu]--; s.faults[gpu] == 0 {
+			back |= 1 << g
+		}
+	}
+	if back == 0 {
+		return
+	}
+	s.change(n, func() { s.broken[n] &^= back })
+	s.idle += bits.OnesCount16(back)
+	s.failed -= bits.OnesCount16(back)
+	since := s.now
+	for _, id := range slices.Clone(s.outages[n]) {
+		o := &s.run.Outages[id]
+		if o.Mask&back == 0 {
+			continue
+		}
+		o.End, since = s.now, min(since, o.since)
+		s.outages[n] = slices.DeleteFunc(s.outages[n], func(other int32) bool { return other == id })
+		if rest := o.Mask &^ back; rest != 0 { // some of its GPUs are still kept down, by other faults
+			s.openOutage(n, rest, o.since)
+		}
+	}
+	s.logRepair(n, back, since)
+}
+
+// corruption is a fault that has happened and that nobody has noticed yet.
+type corruption struct {
+	fault int32
+	jobs  []tainted
+}
+
+// tainted is a job that has computed on bad hardware, and the progress that its last good checkpoint holds.
+type tainted struct {
+	job   int
+	clean time.Duration
+}
+
+// corrupt begins a silent corruption: the checkpoints that the jobs on the bad GPUs have now are their last good ones.
+func (s *sim) corrupt(i int32) {
+	f := s.cfg.Faults[i]
+	s.agenda.plan(s.now+f.Silent, evNotice, i)
+	s.taints = append(s.taints, corruption{fault: i})
+	for n := f.Node; n < f.Node+f.nodes(); n++ {
+		for _, id := range s.onNode[n] {
+			s.taint(n, s.run.Spans[id].Mask, s.run.Spans[id].Job)
+		}
+	}
+}
+
+// taint notes that a job computes on GPUs of a node of which some may be bad.
+func (s *sim) taint(n int, mask uint16, job int) {
+	for k := range s.taints {
+		c := &s.taints[k]
+		f := s.cfg.Faults[c.fault]
+		if n < f.Node || n >= f.Node+f.nodes() || mask&f.mask(s.fullMask) == 0 ||
+			slices.ContainsFunc(c.jobs, func(t tainted) bool { return t.job == job }) {
+			continue
+		}
+		c.jobs = append(c.jobs, tainted{job, s.savedNow(job)})
+	}
+}
+
+// savedNow is the progress that a job's checkpoints hold at this instant.
+func (s *sim) savedNow(job int) time.Duration {
+	if st := s.state[job]; st.span >= 0 {
+		sp := &s.run.Spans[st.span]
+		return s.saved(sp, s.run.pace(sp, s.now))
+	}
+	return s.state[job].saved
+}
+
+// saved is the progress that the checkpoints of a span's job hold when the span has come so far.
+func (s *sim) saved(sp *Span, p pace) time.Duration {
+	if p.saved > 0 {
+		return sp.from + p.saved
+	}
+	return s.state[sp.Job].saved
+}
+
+// untaint forgets a corruption that has been noticed, and returns the jobs that it spoiled.
+func (s *sim) untaint(i int32) (jobs []tainted) {
+	for k, c := range s.taints {
+		if c.fault == i {
+			s.taints = slices.Delete(s.taints, k, k+1)
+			return c.jobs
+		}
+	}
+	return nil
+}
+
+// rollBack takes a job that computed wrong results back to its last good checkpoint, wherever it is now.
+func (s *sim) rollBack(t tainted, h *hits) {
+	st := &s.state[t.job]
+	switch {
+	case s.over(t.job):
+		h.spoiled = append(h.spoiled, s.jobs[t.job].ID)
+	case st.span >= 0:
+		s.hit(st.span, t.clean, h)
+	case st.training != nil && st.training.wounded:
+		st.saved, st.training.spoiled = min(st.saved, t.clean), true
+	case t.clean < st.saved: // in the queue
+		h.lost += over(s.jobs[t.job].GPUs, st.saved-t.clean)
+		st.redo = lose(st.redo, t.clean, st.saved, Rework)
+		st.saved = t.clean
+	}
+}

@@ -1,0 +1,305 @@
+package fleet
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fleetlab/fleetlab/fleet/elastic"
+)
+
+// This file is what happens to a training job when nodes are lost or come back. It is taken off its nodes at the instant of the
+// failure; when all else of that instant has happened its Rescaler is asked, and it goes on with fewer replicas, stands still, or
+// crashes into the queue. While it is not at full strength the Rescaler is asked again whenever a node has changed.
+
+// trainingState is what the simulation knows about a training job that it does not about others.
+type trainingState struct {
+	rank     []int32       // all nodes of the job, replica by replica: first those at work, then the rest, lost ones too
+	running  int           // replicas at work, or, while it stands still, those that have the model's state
+	holding  int           // replicas at the front of rank that have the model's state
+	progress time.Duration // when it was taken off its nodes
+	asked    int           // sim.changes when the Rescaler was last asked
+	wounded  bool          // it was taken off its nodes at this instant
+	spoiled  bool          // by a silent corruption: no replica has a good state
+	still    bool          // it waits for nodes
+}
+
+// nodesPerReplica is the size of a replica of job.
+func (s *sim) nodesPerReplica(job int) int {
+	return s.jobs[job].Train.replicaGPUs() / s.topo.GPUsPerNode
+}
+
+// lift takes a training job off its nodes, as it stands.
+func (s *sim) lift(id int32) {
+	sp := s.release(id, Rescaled)
+	p := s.run.pace(sp, s.now)
+	st := &s.state[sp.Job]
+	t := st.training
+	t.holding = t.running
+	if p.restart < sp.restart { // the newcomers have not got the state yet
+		t.holding = sp.holders / s.nodesPerReplica(sp.Job)
+	}
+	st.saved, t.progress = s.saved(sp, p), sp.from+p.work
+	st.redo = lose(sp.redo, t.progress, t.progress, Useful)
+}
+
+// wound lifts a job that has lost a node. If what it computed since is wrong, clean is its last good progress, else Never.
+func (s *sim) wound(id int32, clean time.Duration) {
+	job := s.run.Spans[id].Job
+	s.lift(id)
+	st := &s.state[job]
+	st.training.wounded = true
+	if clean != Never {
+		st.saved, st.training.spoiled = min(st.saved, clean), true
+	}
+	s.wounded = append(s.wounded, job)
+}
+
+// regroup asks each training job that has lost a node, and each that lacks some while nodes have changed, how it goes on.
+func (s *sim) regroup() {
+	for _, job := range s.wounded {
+		t := s.state[job].training
+		b := s.breakOf(job)
+		r, err := s.askRescaler(job, b)
+		if err != nil {
+			s.err = err
+			return
+		}
+		t.wounded, t.spoiled, t.still = false, false, false
+		s.carryOn(job, b, r)
+	}
+	s.wounded = s.wounded[:0]
+	if s.now < s.pausedUntil {
+		return
+	}
+	for _, job := range s.trainings {
+		if s.err = s.grow(job); s.err != nil {
+			return
+		}
+	}
+}
+
+// grow lets a job that lacks replicas have nodes that have come free.
+func (s *sim) grow(job int) error {
+	st, t := &s.state[job], s.state[job].training
+	if st.span < 0 || st.deadline != Never || t.asked == s.changes || !t.still && t.running == s.jobs[job].Train.DP {
+		return nil
+	}
+	t.asked = s.changes
+	r, err := s.askRescaler(job, s.breakOf(job))
+	if err != nil || len(r.Replicas) < s.jobs[job].Train.fewest() || !t.still && len(r.Replicas) <= t.running {
+		return err
+	}
+	s.lift(st.span)
+	t.still = false
+	s.carryOn(job, s.breakOf(job), r)
+	t.asked = s.changes
+	return nil
+}
+
+// breakOf is the job as its Rescaler sees it.
+func (s *sim) breakOf(job int) elastic.Break {
+	st, t := &s.state[job], s.state[job].training
+	k := s.nodesPerReplica(job)
+	b := elastic.Break{Now: s.now, NodesPerReplica: k, Min: s.jobs[job].Train.fewest(), Running: t.running}
+	if st.span < 0 { // lifted: the state is what counts
+		b.Running = t.holding
+	}
+	if t.spoiled {
+		b.Running = 0
+	}
+	mine := newBitset(len(s.free))
+	nodes := make([]int, len(t.rank))
+	for i, n := range t.rank {
+		nodes[i] = int(n)
+		mine.add(int(n))
+		held := st.span >= 0 && slices.Contains(s.onNode[n], st.span)
+		if !held && !(s.empty.has(int(n)) && s.kept[n] == 0) {
+			b.Lost = append(b.Lost, int(n))
+		}
+	}
+	slices.Sort(b.Lost)
+	for replica := range slices.Chunk(nodes, k) {
+		b.Replicas = append(b.Replicas, replica)
+	}
+	for n := range s.empty.elements {
+		if s.kept[n] == 0 && !mine.has(n) {
+			b.Spares = append(b.Spares, n)
+		}
+	}
+	return b
+}
+
+// askRescaler turns a panic or a wrong answer, which may be a student's, into an error.
+func (s *sim) askRescaler(job int, b elastic.Break) (r elastic.Regroup, err error) {
+	rescaler := s.jobs[job].Train.rescaler()
+	bad := func(why any) error {
+		return fmt.Errorf("rescaler %s of job %d at %s: %v: %w", ownName(rescaler), s.jobs[job].ID, FormatDuration(s.now), why, ErrPolicy)
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = bad(fmt.Sprintf("panic: %v", p))
+		}
+	}()
+	r = rescaler.Rescale(b)
+	if wrong := elastic.Check(b, r); wrong != nil {
+		err = bad(wrong)
+	}
+	return r, err
+}
+
+// carryOn does what the Rescaler has answered. The job is on no node at this point.
+func (s *sim) carryOn(job int, b elastic.Break, r elastic.Regroup) {
+	t := s.state[job].training
+	switch {
+	case r.Wait:
+		s.standStill(job, b)
+	case len(r.Replicas) == 0:
+		s.crash(job)
+	case len(r.Replicas) < b.Min:
+		s.giveUp(job, len(r.Replicas))
+	default:
+		lost, live := s.fallBack(job, b), elastic.Live(b)
+		moved := elastic.Moved(b, r)
+		t.rank, t.running = newRanks(b, r), len(r.Replicas)
+		sp := s.trainingSpan(job)
+		sp.speed = s.jobs[job].Train.speed(t.running)
+		sp.restart = s.jobs[job].Restart
+		if live {
+			sp.holders = len(r.Replicas)*b.NodesPerReplica - moved
+			if sp.restart = s.jobs[job].Train.Stall; moved > 0 {
+				sp.restart += s.jobs[job].Train.Move
+			}
+		}
+		s.occupy(&sp)
+		s.logRescale(&sp, b, moved, lost)
+	}
+	t.asked = s.changes
+}
+
+// newRanks orders all nodes of the job anew: the replicas that go on, first those that have the state already; then the rest as they
+// were, without as many lost nodes as were replaced.
+func newRanks(b elastic.Break, r elastic.Regroup) []int32 {
+	var has, gets, rest []int32
+	used := map[int]bool{}
+	for _, replica := range r.Replicas {
+		to := &gets
+		if slices.ContainsFunc(b.Replicas[:b.Running], func(old []int) bool { return slices.Equal(old, replica) }) {
+			to = &has
+		}
+		for _, n := range replica {
+			*to = append(*to, int32(n))
+			used[n] = true
+		}
+	}
+	surplus := -len(b.Replicas) * b.NodesPerReplica
+	for _, replica := range b.Replicas {
+		for _, n := range replica {
+			if !used[n] {
+				surplus++
+			}
+		}
+	}
+	surplus += len(has) + len(gets)
+	replaced := func(replica []int) bool { // all that is left of it is lost nodes
+		return !slices.ContainsFunc(replica, func(n int) bool { return !used[n] && b.Alive(n) })
+	}
+	for _, pass := range []bool{true, false} { // first whose replica has gone on with others in their place
+		for _, replica := range b.Replicas {
+			for _, n := range replica {
+				if surplus > 0 && !used[n] && !b.Alive(n) && (!pass || replaced(replica)) {
+					used[n] = true
+					surplus--
+				}
+			}
+		}
+	}
+	for _, replica := range b.Replicas {
+		for _, n := range replica {
+			if !used[n] {
+				rest = append(rest, int32(n))
+			}
+		}
+	}
+	return slices.Concat(has, gets, rest[:len(rest)-max(0, surplus)])
+}
+
+// trainingSpan is the next span of a lifted job: its replicas at work, and the nodes that the others still have.
+func (s *sim) trainingSpan(job int) Span {
+	st, t, g := &s.state[job], s.state[job].training, s.topo.GPUsPerNode
+	sp := Span{Job: job, Start: s.now, from: t.progress, redo: st.redo}
+	sp.Busy = t.running * s.nodesPerReplica(job) * g
+	sp.phase = min(t.progress-st.saved, s.run.planOf(&sp).tau)
+	for i, n := range t.rank {
+		if i < sp.Busy/g || s.empty.has(int(n)) && s.kept[n] == 0 {
+			sp.Set = append(sp.Set, n)
+		}
+	}
+	sp.Node, sp.Nodes = int(sp.Set[0]), len(sp.Set)
+	return sp
+}
+
+// fallBack takes a lifted job to its last checkpoint, unless a live replica has its state; it returns the work that this loses.
+func (s *sim) fallBack(job int, b elastic.Break) GPUTime {
+	st, t, j := &s.state[job], s.state[job].training, &s.jobs[job]
+	if elastic.Live(b) {
+		return 0
+	}
+	lost := over(j.GPUs, t.progress-st.saved)
+	st.redo = lose(st.redo, st.saved, t.progress, Rework)
+	t.progress = st.saved
+	if lost > 0 {
+		s.run.losses = append(s.run.losses, loss{at: s.now, work: lost, why: Rework})
+	}
+	return lost
+}
+
+// standStill keeps the nodes that are left until more are there.
+func (s *sim) standStill(job int, b elastic.Break) {
+	t := s.state[job].training
+	lost := s.fallBack(job, b)
+	var whole, broken []int32
+	t.running = 0
+	for i, replica := range b.Replicas {
+		to := &broken
+		if i < b.Running && b.Whole(replica) {
+			to = &whole
+			t.running++
+		}
+		for _, n := range replica {
+			*to = append(*to, int32(n))
+		}
+	}
+	t.rank, t.still = append(whole, broken...), true
+	if len(b.Lost) == len(t.rank) { // it has nothing to stand on
+		s.crash(job)
+		return
+	}
+	sp := s.trainingSpan(job)
+	sp.Busy, sp.speed = 0, speed{0, 1}
+	s.occupy(&sp)
+	s.logStandStill(&sp, b, lost)
+}
+
+// crash sends a lifted job back to the queue, from where it starts again from its last checkpoint.
+func (s *sim) crash(job int) {
+	st, t, j := &s.state[job], s.state[job].training, &s.jobs[job]
+	t.still = false
+	lost := s.fallBack(job, elastic.Break{})
+	s.run.Queue[job].Kills++
+	st.restarts, st.failed = true, true
+	s.log(Crashed, -1, j.ID, "job %d crashes: it lost a node and gives its others back; %s of work since its last checkpoint lost; back to the queue", j.ID, hours(lost))
+	s.enqueue(job)
+}
+
+// giveUp ends a lifted job for good.
+func (s *sim) giveUp(job, replicas int) {
+	j := &s.jobs[job]
+	s.run.Queue[job].GaveUp = s.now
+	s.log(GaveUp, -1, j.ID, "job %d ends for good: %s left of %d, and it needs at least %d", j.ID, plural(replicas, "replica"), j.Train.DP, j.Train.fewest())
+}
+
+// over tells whether a job has ended, one way or the other.
+func (s *sim) over(job int) bool {
+	return s.run.Queue[job].Done != Never || s.run.Queue[job].GaveUp != Never
+}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/fleetlab/fleetlab/fleet/elastic"
 	"github.com/fleetlab/fleetlab/fleet/facts"
 )
 
@@ -30,10 +31,11 @@ type Config struct {
 	Horizon  time.Duration // the run ends here; 1 s to 400 days
 
 	// The levers.
-	Policy     Policy        // who starts next and where: FCFS, BestFit, Preemption, or one of your own
-	Preempt    bool          // with FCFS and BestFit: the big job may kill small ones; Preemption implies it
-	Defrag     bool          // stop the world and migrate jobs when a gang finds no hole
-	Checkpoint time.Duration // τ: useful work between two checkpoints of a job, without the write; 1 min to 24 h
+	Policy     Policy           // who starts next and where: FCFS, BestFit, Preemption, or one of your own
+	Preempt    bool             // with FCFS and BestFit: the big job may kill small ones; Preemption implies it
+	Defrag     bool             // stop the world and migrate jobs when a gang finds no hole
+	Rescale    elastic.Rescaler // what training jobs do about lost nodes: elastic.Restart, WaitForSpare, DropReplicas, Reshard, or one of your own
+	Checkpoint time.Duration    // τ: useful work between two checkpoints of a job, without the write; 1 min to 24 h
 
 	// What the levers cost.
 	Grace     time.Duration // an evicted job runs on for so long before it is killed (Slurm: GraceTime); 0 to 1 h
@@ -82,6 +84,7 @@ func Default() Config {
 		Seed:       10,
 		Horizon:    12 * time.Hour,
 		Policy:     FCFS,
+		Rescale:    elastic.Restart,
 		Checkpoint: 3 * time.Hour,
 		Migration:  Migration{Concurrency: 128, Move: 2 * time.Minute, Tax: 0.10, TaxFor: 2 * time.Hour},
 		SLA:        SLA{Start: time.Hour, Wait: 4 * time.Hour},
@@ -127,6 +130,9 @@ func (c Config) Validate() error {
 	span("Horizon", c.Horizon, time.Second, 400*24*time.Hour)
 	if c.Policy == nil {
 		bad("Policy", "nil", "FCFS, BestFit, Preemption or a policy of your own")
+	}
+	if c.Rescale == nil {
+		bad("Rescale", "nil", "elastic.Restart, WaitForSpare, DropReplicas, Reshard or one of your own")
 	}
 	span("Checkpoint", c.Checkpoint, time.Minute, 24*time.Hour)
 	span("Grace", c.Grace, 0, time.Hour)

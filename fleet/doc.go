@@ -28,9 +28,24 @@
 // then fits, and the cheapest window of nodes is taken. Migrating stops the whole fleet, packs the jobs tighter and lets them go on
 // from where they were, at the price of the pause and of slower running afterwards.
 //
+// A gang may also be content with any nodes of one rack, one pod or the fleet: Job.Locality, required or, with Job.Prefer, preferred.
+//
+// # What breaks
+//
+// A Fault takes down a GPU, a node, several neighbouring nodes at once, or only the software on a node; its Scope says which. A job on
+// what broke falls back to its last checkpoint and queues again. Silent data corruption is found late, and then the checkpoints
+// written since are as wrong as the work: the job falls back to the last one before it. Package failure draws faults as they occur.
+//
+// # Training jobs
+//
+// A gang with a Training is a data-parallel training job. Its unit of loss is the replica, and what it does about lost nodes is a lever,
+// Config.Rescale: crash and restart from the checkpoint, wait for spares, drop the broken replicas, or regroup the survivors (package
+// elastic). It rolls back only if no live replica has the model's state. Healthy GPUs of a broken replica are stranded: held, and of
+// no use. Run.Training is its account, Run.Strengths its course.
+//
 // # Promises
 //
 // The same Config gives the same Run, byte for byte. No wall clock, no global random source, no logging, no goroutines inside a run.
-// Bad input is an error that names the field, its value and its range, and wraps ErrConfig; a policy that fails or panics is an error
-// that wraps ErrPolicy. Only a broken invariant of the simulator itself panics.
+// Bad input is an error that names the field, its value and its range, and wraps ErrConfig; a policy or a rescaler that fails or panics
+// is an error that wraps ErrPolicy. Only a broken invariant of the simulator itself panics.
 package fleet

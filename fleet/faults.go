@@ -30,6 +30,11 @@ func (s *sim) strike(i int32) {
 		s.rollBack(t, &h)
 	}
 	for n := f.Node; n < f.Node+f.nodes(); n++ {
+		for _, job := range s.wounded { // it was here until another fault of this instant took it off
+			if id := s.jobs[job].ID; slices.Contains(s.state[job].training.rank, int32(n)) && !slices.Contains(h.shrunk, id) {
+				h.shrunk = append(h.shrunk, id)
+			}
+		}
 		for at := 0; at < len(s.onNode[n]); {
 			if id := s.onNode[n][at]; s.run.Spans[id].Mask&f.mask(s.fullMask) != 0 {
 				s.hit(id, Never, &h) // takes it off the node

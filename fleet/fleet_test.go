@@ -53,6 +53,7 @@ func random(seed uint64) fleet.Config {
 	c.Grace = pick(0, 0, 30*time.Second, 10*time.Minute)
 	c.Migration.Concurrency, c.Migration.Tax = 1+rng.IntN(5), []float64{0, 0.1, 0.37}[rng.IntN(3)]
 	c.Migration.TaxFor = pick(0, time.Minute, time.Hour)
+	c.Rescale = []elastic.Rescaler{elastic.Restart, elastic.WaitForSpare, elastic.DropReplicas, elastic.Reshard}[rng.IntN(4)]
 	gpus := c.Topology.GPUs()
 	var at time.Duration
 	for id := 1; id <= 150; id++ {
@@ -103,10 +104,9 @@ func train(rng *rand.Rand, j *fleet.Job, topo fleet.Topology) {
 		return
 	}
 	j.GPUs = nodes * dp * topo.GPUsPerNode
-	strategies := []elastic.Rescaler{nil, elastic.Restart, elastic.WaitForSpare, elastic.DropReplicas, elastic.Reshard}
 	j.Train = &fleet.Training{
 		TP: topo.GPUsPerNode, PP: nodes, CP: 1, DP: dp, MicroBatches: dp * rng.IntN(5), KeepBatch: rng.IntN(2) == 0,
-		Rescale: strategies[rng.IntN(len(strategies))], MinReplicas: rng.IntN(dp), Stall: 3 * time.Minute, Move: time.Minute,
+		MinReplicas: rng.IntN(dp), Stall: 3 * time.Minute, Move: time.Minute,
 	}
 }
 
@@ -289,6 +289,7 @@ func TestValidateNamesFieldValueAndRange(t *testing.T) {
 		{"capacity", func(c *fleet.Config) { c.Topology.Pods, c.Topology.RacksPerPod = 1000, 1000 }, []string{"Topology.GPUs()", "200000"}},
 		{"horizon", func(c *fleet.Config) { c.Horizon = -1 }, []string{"Horizon -1ns", "between 1s and 9600h"}},
 		{"policy", func(c *fleet.Config) { c.Policy = nil }, []string{"Policy nil", "FCFS"}},
+		{"rescale", func(c *fleet.Config) { c.Rescale = nil }, []string{"Rescale nil", "DropReplicas"}},
 		{"checkpoint low", func(c *fleet.Config) { c.Checkpoint = 59 * time.Second }, []string{"Checkpoint 59s", "between 1m0s and 24h0m0s"}},
 		{"checkpoint high", func(c *fleet.Config) { c.Checkpoint = 25 * time.Hour }, []string{"Checkpoint 25h0m0s"}},
 		{"grace", func(c *fleet.Config) { c.Grace = -time.Second }, []string{"Grace -1s", "between 0s and 1h0m0s"}},

@@ -14,7 +14,7 @@ type Ledger struct {
 	Window Interval
 	Split  Split // GPU-time of the window by part
 
-	Goodput    float64 // see DefGoodput
+	Goodput    float64 // the training job's if the watched job is one, see DefTrainingGoodput; else the fleet's, see DefGoodput
 	ClusterMFU float64 // see DefMFU
 
 	AuditAt                 time.Duration // when the big job had just started, or the horizon: the instant of the next three
@@ -31,15 +31,17 @@ type Ledger struct {
 
 	CostPerHourUSD float64 // see DefTCO
 	CostUSD        float64 // CostPerHourUSD × window
-	WasteUSD       float64 // CostUSD × (1 − Goodput): dollars that bought nothing useful
+	WasteUSD       float64 // CostUSD × (1 − useful share of Split): dollars that bought nothing useful
 
-	Failures   int           // node failures in the window; evictions are none
+	Failures   int           // faults in the window, of hardware and software; evictions are none
 	MTBF       time.Duration // window / Failures, 0 if there was none
 	Evictions  int           // jobs killed for one of higher priority
 	Migrations int           // jobs moved
 
 	LostToFailures GPUTime // work since the last checkpoints that failures threw away
 	Price          Price   // what starting the big job has cost the others
+
+	Training TrainingLedger // of the watched job, if it is a training job; else empty
 }
 
 // Price is what evictions and migrations in the window took from the jobs that ran: the two ways to start the big job, in the
@@ -74,7 +76,7 @@ var (
 	}
 	DefMFU = Definition{
 		Name:    "Cluster MFU",
-		Formula: "goodput × MFU of a GPU while it does useful work",
+		Formula: "goodput of the fleet × MFU of a GPU while it does useful work",
 		Unit:    "model FLOPs done / peak FLOPs of the whole fleet, %",
 		Source:  "41 % while useful: The Llama 3 Herd of Models, arXiv 2407.21783, Table 4; taken for all jobs",
 	}
@@ -86,7 +88,7 @@ var (
 	}
 	DefTCO = Definition{
 		Name:    "TCO",
-		Formula: "capacity × rate; over the window: × its hours; wasted: × (1 − goodput)",
+		Formula: "capacity × rate; over the window: × its hours; wasted: × (1 − goodput of the fleet)",
 		Unit:    "US dollars per hour, and US dollars",
 		Source:  "rate per GPU-hour: see facts.GPUHourUSD",
 	}
@@ -109,6 +111,14 @@ var (
 		Source:  "limits: Config.SLA",
 	}
 )
+
+// GoodputDefinition says whose goodput Goodput is.
+func (l Ledger) GoodputDefinition() Definition {
+	if l.Training.Window.End > 0 {
+		return DefTrainingGoodput
+	}
+	return DefGoodput
+}
 
 // The limits of the badges.
 const (
@@ -155,6 +165,10 @@ func (r *Run) Ledger() Ledger {
 	l.CostPerHourUSD = float64(r.Config.Topology.GPUs()) * r.Config.RateUSD
 	l.CostUSD = l.Split.Total().Hours() * r.Config.RateUSD
 	l.WasteUSD = l.CostUSD * (1 - l.Goodput)
+	if watched && r.Config.Jobs[big].Train != nil {
+		l.Training = r.Training(r.Config.Big)
+		l.Goodput = l.Training.Goodput
+	}
 	r.countLosses(&l)
 	return l
 }

@@ -234,7 +234,7 @@ func (s *sim) logRepair(node int, mask uint16, since time.Duration) {
 func (s *sim) logRescale(sp *Span, b elastic.Break, moved int, lost GPUTime) {
 	j, t := s.jobs[sp.Job], s.state[sp.Job].training
 	state := "a live replica has the state, so nothing is lost"
-	if !elastic.Live(b) {
+	if !b.Live() {
 		state = fmt.Sprintf("no live replica has the state: back to the checkpoint at %s of work, %s lost", FormatDuration(t.progress), hours(lost))
 	}
 	if moved > 0 {

@@ -132,7 +132,7 @@ func (s *sim) breakOf(job int) elastic.Break {
 
 // askRescaler turns a panic or a wrong answer, which may be a student's, into an error.
 func (s *sim) askRescaler(job int, b elastic.Break) (r elastic.Regroup, err error) {
-	rescaler := s.jobs[job].Train.rescaler()
+	rescaler := s.cfg.Rescale
 	bad := func(why any) error {
 		return fmt.Errorf("rescaler %s of job %d at %s: %v: %w", ownName(rescaler), s.jobs[job].ID, FormatDuration(s.now), why, ErrPolicy)
 	}
@@ -142,7 +142,7 @@ func (s *sim) askRescaler(job int, b elastic.Break) (r elastic.Regroup, err erro
 		}
 	}()
 	r = rescaler.Rescale(b)
-	if wrong := elastic.Check(b, r); wrong != nil {
+	if wrong := b.Check(r); wrong != nil {
 		err = bad(wrong)
 	}
 	return r, err
@@ -159,9 +159,9 @@ func (s *sim) carryOn(job int, b elastic.Break, r elastic.Regroup) {
 	case len(r.Replicas) < b.Min:
 		s.giveUp(job, len(r.Replicas))
 	default:
-		lost, live := s.fallBack(job, b), elastic.Live(b)
-		moved := elastic.Moved(b, r)
-		t.rank, t.running = newRanks(b, r), len(r.Replicas)
+		lost, live := s.fallBack(job, b), b.Live()
+		moved := b.Moved(r)
+		t.rank, t.running = s.newRanks(b, r), len(r.Replicas)
 		sp := s.trainingSpan(job)
 		sp.speed = s.jobs[job].Train.speed(t.running)
 		sp.restart = s.jobs[job].Restart
@@ -179,9 +179,9 @@ func (s *sim) carryOn(job int, b elastic.Break, r elastic.Regroup) {
 
 // newRanks orders all nodes of the job anew: the replicas that go on, first those that have the state already; then the rest as they
 // were, without as many lost nodes as were replaced.
-func newRanks(b elastic.Break, r elastic.Regroup) []int32 {
+func (s *sim) newRanks(b elastic.Break, r elastic.Regroup) []int32 {
 	var has, gets, rest []int32
-	used := map[int]bool{}
+	used := newBitset(len(s.free))
 	for _, replica := range r.Replicas {
 		to := &gets
 		if slices.ContainsFunc(b.Replicas[:b.Running], func(old []int) bool { return slices.Equal(old, replica) }) {
@@ -189,26 +189,26 @@ func newRanks(b elastic.Break, r elastic.Regroup) []int32 {
 		}
 		for _, n := range replica {
 			*to = append(*to, int32(n))
-			used[n] = true
+			used.add(n)
 		}
 	}
 	surplus := -len(b.Replicas) * b.NodesPerReplica
 	for _, replica := range b.Replicas {
 		for _, n := range replica {
-			if !used[n] {
+			if !used.has(n) {
 				surplus++
 			}
 		}
 	}
 	surplus += len(has) + len(gets)
 	replaced := func(replica []int) bool { // all that is left of it is lost nodes
-		return !slices.ContainsFunc(replica, func(n int) bool { return !used[n] && b.Alive(n) })
+		return !slices.ContainsFunc(replica, func(n int) bool { return !used.has(n) && b.Alive(n) })
 	}
 	for _, pass := range []bool{true, false} { // first whose replica has gone on with others in their place
 		for _, replica := range b.Replicas {
 			for _, n := range replica {
-				if surplus > 0 && !used[n] && !b.Alive(n) && (!pass || replaced(replica)) {
-					used[n] = true
+				if surplus > 0 && !used.has(n) && !b.Alive(n) && (!pass || replaced(replica)) {
+					used.add(n)
 					surplus--
 				}
 			}
@@ -216,7 +216,7 @@ func newRanks(b elastic.Break, r elastic.Regroup) []int32 {
 	}
 	for _, replica := range b.Replicas {
 		for _, n := range replica {
-			if !used[n] {
+			if !used.has(n) {
 				rest = append(rest, int32(n))
 			}
 		}
@@ -242,7 +242,7 @@ func (s *sim) trainingSpan(job int) Span {
 // fallBack takes a lifted job to its last checkpoint, unless a live replica has its state; it returns the work that this loses.
 func (s *sim) fallBack(job int, b elastic.Break) GPUTime {
 	st, t, j := &s.state[job], s.state[job].training, &s.jobs[job]
-	if elastic.Live(b) {
+	if b.Live() {
 		return 0
 	}
 	lost := over(j.GPUs, t.progress-st.saved)

@@ -18,8 +18,9 @@ type Training struct {
 	StepTokens   int64         // tokens of one step of the full job, 0 if nobody counts them
 	StepTime     time.Duration // of the full job; at least 1 ms if StepTokens is set
 
-	Rescale     elastic.Rescaler // what to do about lost nodes; nil means elastic.Restart
-	MinReplicas int              // with fewer the job ends for good; 0 means 1
+	MinReplicas int // with fewer the job ends for good; 0 means 1
+
+	Restart RestartParts // what Job.Restart is made of; its sum, or all 0 if nobody asks
 
 	Stall time.Duration // going on without a restart: notice the loss, meet again, warm up
 	Move  time.Duration // added to Stall if nodes have to be given the model's state
@@ -33,14 +34,6 @@ func (t *Training) replicaGPUs() int { return t.TP * t.PP * t.CP }
 
 // fewest is the number of replicas below which the job ends.
 func (t *Training) fewest() int { return max(1, t.MinReplicas) }
-
-// rescaler is what the job does about lost nodes.
-func (t *Training) rescaler() elastic.Rescaler {
-	if t.Rescale == nil {
-		return elastic.Restart
-	}
-	return t.Rescale
-}
 
 // speed is how fast the job works with so many replicas, against all of them.
 func (t *Training) speed(replicas int) speed {
@@ -91,10 +84,16 @@ func (c Config) validateTraining(i int) (errs []error) {
 	if t.StepTime < 0 || t.StepTime > 24*time.Hour || t.StepTokens > 0 && t.StepTime < Resolution {
 		bad("StepTime", t.StepTime, "between 0s and 24h0m0s, and at least 1ms if StepTokens is set")
 	}
+	if sum := t.Restart.Sum(); sum != 0 && sum != j.Restart {
+		bad("Restart", sum, fmt.Sprintf("%v in sum, the Restart of the job", j.Restart))
+	}
 	for _, f := range []struct {
 		name  string
 		value time.Duration
-	}{{"Stall", t.Stall}, {"Move", t.Move}} {
+	}{
+		{"Stall", t.Stall}, {"Move", t.Move}, {"Restart.Detect", t.Restart.Detect}, {"Restart.Reschedule", t.Restart.Reschedule},
+		{"Restart.Load", t.Restart.Load}, {"Restart.WarmUp", t.Restart.WarmUp},
+	} {
 		if f.value < 0 || f.value > 24*time.Hour {
 			bad(f.name, f.value, "between 0s and 24h0m0s")
 		}

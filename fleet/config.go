@@ -122,7 +122,7 @@ func (c Config) Validate() error {
 	t := c.Topology
 	count("Topology.Pods", t.Pods, 1, 1000)
 	count("Topology.RacksPerPod", t.RacksPerPod, 1, 1000)
-	count("Topology.NodesPerRack", t.NodesPerRack, 1, 1000)
+	count("Topology.NodesPerRack", t.NodesPerRack, 1, maxGPUs)
 	count("Topology.GPUsPerNode", t.GPUsPerNode, 1, 16)
 	if len(errs) == 0 {
 		count("Topology.GPUs()", t.GPUs(), 1, maxGPUs)

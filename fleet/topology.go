@@ -6,7 +6,7 @@ package fleet
 type Topology struct {
 	Pods         int // 1 to 1000
 	RacksPerPod  int // 1 to 1000
-	NodesPerRack int // 1 to 1000
+	NodesPerRack int // 1 to 200,000
 	GPUsPerNode  int // 1 to 16
 }
 

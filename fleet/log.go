@@ -202,10 +202,10 @@ func (s *sim) logFailure(f Fault, h hits) {
 
 // failureWords says what a fault has taken down.
 func (s *sim) failureWords(f Fault) string {
-	switch {
-	case f.Scope == OneGPU:
+	switch f.Scope {
+	case OneGPU:
 		return fmt.Sprintf("GPU %d of %s failed", f.GPU, s.where(f.Node))
-	case f.Scope == Software:
+	case Software:
 		return fmt.Sprintf("software crashed on %s", s.where(f.Node))
 	default:
 		return s.nodes(f.Node, f.nodes()) + " failed"

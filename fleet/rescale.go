@@ -114,7 +114,7 @@ func (s *sim) breakOf(job int) elastic.Break {
 		nodes[i] = int(n)
 		mine.add(int(n))
 		held := st.span >= 0 && slices.Contains(s.onNode[n], st.span)
-		if !held && !(s.empty.has(int(n)) && s.kept[n] == 0) {
+		if !held && !s.vacant(int(n)) {
 			b.Lost = append(b.Lost, int(n))
 		}
 	}
@@ -123,12 +123,15 @@ func (s *sim) breakOf(job int) elastic.Break {
 		b.Replicas = append(b.Replicas, replica)
 	}
 	for n := range s.empty.elements {
-		if s.kept[n] == 0 && !mine.has(n) {
+		if s.vacant(n) && !mine.has(n) {
 			b.Spares = append(b.Spares, n)
 		}
 	}
 	return b
 }
+
+// vacant tells whether a node is up, wholly free and kept for nobody.
+func (s *sim) vacant(node int) bool { return s.empty.has(node) && s.kept[node] == 0 }
 
 // askRescaler turns a panic or a wrong answer, which may be a student's, into an error.
 func (s *sim) askRescaler(job int, b elastic.Break) (r elastic.Regroup, err error) {
@@ -231,7 +234,7 @@ func (s *sim) trainingSpan(job int) Span {
 	sp.Busy = t.running * s.nodesPerReplica(job) * g
 	sp.phase = min(t.progress-st.saved, s.run.planOf(&sp).tau)
 	for i, n := range t.rank {
-		if i < sp.Busy/g || s.empty.has(int(n)) && s.kept[n] == 0 {
+		if i < sp.Busy/g || s.vacant(int(n)) {
 			sp.Set = append(sp.Set, n)
 		}
 	}

@@ -32,7 +32,7 @@ func (s *sim) help(job int) bool {
 	s.logWaits(job)
 	evict := j.Priority > s.queues[len(s.queues)-1].priority && (Preempts(s.cfg.Policy) || s.cfg.Preempt && j.ID == s.cfg.Big)
 	migrate := s.cfg.Defrag && j.GPUs > s.topo.GPUsPerNode && len(s.plans) == 0
-	if !evict && !migrate || slices.ContainsFunc(s.plans, func(p evictionPlan) bool { return p.job == job }) {
+	if !evict && !migrate || s.planned(job) {
 		return false
 	}
 	if s.hopeless == job && s.inVain == s.changes { // nothing has changed since the last attempt
@@ -68,6 +68,11 @@ func (s *sim) help(job int) bool {
 		s.migrate(move, job)
 		return false // nothing starts before the fleet runs again
 	}
+}
+
+// planned tells whether a place is being cleared for a job.
+func (s *sim) planned(job int) bool {
+	return slices.ContainsFunc(s.plans, func(p evictionPlan) bool { return p.job == job })
 }
 
 // waits tells whether a job is in the queue.

@@ -115,7 +115,7 @@ func (s *sim) freeBy(node int, at time.Duration) int {
 	free := s.freeGPUs(node)
 	for _, id := range s.onNode[node] {
 		if max(s.due(id), s.now+Resolution) <= at {
-			free += s.run.Spans[id].GPUs() / s.run.Spans[id].Nodes
+			free += s.held(id)
 		}
 	}
 	return free
@@ -194,7 +194,7 @@ func (s *sim) readyAt(node, gpus int) time.Duration {
 		for ; k > 0 && dues[k-1] > due; k-- {
 			dues[k], frees[k] = dues[k-1], frees[k-1]
 		}
-		dues[k], frees[k] = due, s.run.Spans[id].GPUs()/s.run.Spans[id].Nodes
+		dues[k], frees[k] = due, s.held(id)
 		n++
 	}
 	for k := range n {

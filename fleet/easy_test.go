@@ -21,7 +21,8 @@ func (dumbEASY) Decide(v fleet.View) fleet.Decision {
 	waits := fleet.Decision{Job: fleet.Nobody, Node: fleet.Wait}
 	for i, j := range v.Queue() {
 		var avoid []int
-		if head != nil && head.At != fleet.Never && !(j.Limit > 0 && v.Now()+j.Limit <= head.At) && j.GPUs > head.Spare {
+		inTime := head == nil || head.At == fleet.Never || j.Limit > 0 && v.Now()+j.Limit <= head.At
+		if !inTime && j.GPUs > head.Spare {
 			avoid = head.Nodes
 		}
 		if nodes := dumbPlace(v, j, avoid); nodes != nil {

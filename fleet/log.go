@@ -204,8 +204,16 @@ func (s *sim) logQuota(job int) {
 	}
 }
 
-func (s *sim) logNoEviction(job int) {
-	if j := s.jobs[job]; s.once(job, saidNoEviction) {
+// logNoEviction says why nobody is evicted for a job; again is when the exemption of those in the way runs out, or forever.
+func (s *sim) logNoEviction(job int, again time.Duration) {
+	j := s.jobs[job]
+	switch {
+	case again < forever:
+		if s.once(job, saidExempt) {
+			s.log(NoEviction, -1, j.ID, "nobody is evicted for job %d yet: it needs %s, and jobs in its way are exempt until they have run for %s; the next look is in %s",
+				j.ID, s.need(j), FormatDuration(s.cfg.Exempt), FormatDuration(again-s.now))
+		}
+	case s.once(job, saidNoEviction):
 		s.log(NoEviction, -1, j.ID, "nobody is evicted for job %d: it needs %s, and they would not come free even without every job of lower priority", j.ID, s.need(j))
 	}
 }
@@ -320,8 +328,8 @@ func (s *sim) logStandStill(sp *Span, b elastic.Break, lost GPUTime) {
 
 func (s *sim) logNotice(p *evictionPlan) {
 	j := s.jobs[p.job]
-	s.log(Eviction, p.node, j.ID, "job %d (priority %d) takes the place of %s on %s, with %s of grace",
-		j.ID, j.Priority, plural(len(p.victims), "job"), s.nodes(p.node, p.nodes), FormatDuration(s.cfg.Grace))
+	s.log(Eviction, p.nodes[0], j.ID, "job %d (priority %d) takes the place of %s on %s, with %s of grace",
+		j.ID, j.Priority, plural(len(p.victims), "job"), s.placeWords(p.nodes), FormatDuration(s.cfg.Grace))
 }
 
 func (s *sim) logEviction(p *evictionPlan) {
@@ -329,12 +337,12 @@ func (s *sim) logEviction(p *evictionPlan) {
 	if len(p.killed) == 0 {
 		return // all had ended by themselves
 	}
-	s.log(Eviction, p.node, j.ID, "%s (%s) on %s killed for job %d (priority %d): %s of work since the last checkpoints lost; back to the queue",
-		plural(len(p.killed), "job"), list(p.killed), s.nodes(p.node, p.nodes), j.ID, j.Priority, hours(p.lost))
+	s.log(Eviction, p.nodes[0], j.ID, "%s (%s) on %s killed for job %d (priority %d): %s of work since the last checkpoints lost; back to the queue",
+		plural(len(p.killed), "job"), list(p.killed), s.placeWords(p.nodes), j.ID, j.Priority, hours(p.lost))
 }
 
 func (s *sim) logCancel(p *evictionPlan, why string, spared int) {
-	s.log(NoEviction, p.node, s.jobs[p.job].ID, "eviction for job %d on %s given up: %s; %s spared", s.jobs[p.job].ID, s.nodes(p.node, p.nodes), why, plural(spared, "job"))
+	s.log(NoEviction, p.nodes[0], s.jobs[p.job].ID, "eviction for job %d on %s given up: %s; %s spared", s.jobs[p.job].ID, s.placeWords(p.nodes), why, plural(spared, "job"))
 }
 
 func (s *sim) logMigration(m *migrationPlan, job int) {

@@ -74,6 +74,7 @@ type sim struct {
 	changes                         int           // how often a node has changed
 	hopeless                        int           // the job that evicting and migrating were last found to be of no help to, or Nobody
 	inVain                          int           // changes at that time
+	exemptAt                        time.Duration // when an eviction for it becomes possible, as its victims will not be exempt any more, or forever
 	replanAt                        time.Duration // not before this instant is that looked at again
 	replanning                      bool          // an event for it is planned
 }
@@ -99,7 +100,7 @@ func newSim(c Config) *sim {
 	n, g := t.Nodes(), t.GPUsPerNode
 	s := &sim{
 		run:  &Run{Config: c, Queue: make([]Waiting, len(c.Jobs))},
-		jobs: c.Jobs, topo: t, replanAt: Never, pausedUntil: Never, hopeless: Nobody,
+		jobs: c.Jobs, topo: t, replanAt: Never, pausedUntil: Never, hopeless: Nobody, exemptAt: forever,
 		fullMask: 1<<g - 1, free: make([]uint16, n), broken: make([]uint16, n), faults: make([]int32, n*g), outages: make([][]int32, n),
 		kept: make([]int32, n), onNode: make([][]int32, n),
 		byFree: make([]bitset, g+1), nodesWith: make([]int, g+1), histogram: make([]int, g+1), empty: newBitset(n), holeLen: n,

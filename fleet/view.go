@@ -89,7 +89,7 @@ func (v View) Running() iter.Seq2[int, Stay] {
 				}
 				seen[id] = true
 				sp := &s.run.Spans[id]
-				stay := Stay{Nodes: slices.Sorted(sp.On), GPUs: sp.GPUs() / sp.Nodes, Start: s.state[sp.Job].began, Ends: Never}
+				stay := Stay{Nodes: slices.Sorted(sp.On), GPUs: s.held(id), Start: s.state[sp.Job].began, Ends: Never}
 				if due := s.due(id); due < forever {
 					stay.Ends = max(due, s.now+Resolution)
 				}

@@ -11,6 +11,29 @@ func (b bitset) add(i int)      { b[i>>6] |= 1 << (i & 63) }
 func (b bitset) has(i int) bool { return b[i>>6]>>(i&63)&1 == 1 }
 func (b bitset) remove(i int)   { b[i>>6] &^= 1 << (i & 63) }
 
+// without is the word w of b, less the elements of avoid, which may be nil.
+func (b bitset) without(avoid bitset, w int) uint64 {
+	if avoid == nil {
+		return b[w]
+	}
+	return b[w] &^ avoid[w]
+}
+
+// count is the number of elements from one bound up to, and without, the other.
+func (b bitset) count(from, to int) (n int) {
+	for w := from >> 6; w<<6 < to; w++ {
+		word := b[w]
+		if lo := from - w<<6; lo > 0 {
+			word &= ^uint64(0) << lo
+		}
+		if hi := to - w<<6; hi < 64 {
+			word &= 1<<hi - 1
+		}
+		n += bits.OnesCount64(word)
+	}
+	return n
+}
+
 // longestRun is the first element and the length of the longest run of consecutive elements; the lowest of equally long ones,
 // and -1, 0 for an empty set.
 func (b bitset) longestRun() (start, length int) {

@@ -428,10 +428,10 @@ func TestHopelessJobDoesNotBlockHelp(t *testing.T) {
 		{ID: 1, GPUs: 8, Work: 9000 * time.Hour, Priority: 5},
 		{ID: 2, GPUs: 24, Work: 9000 * time.Hour, Priority: 0},
 		{ID: 3, GPUs: 32, Work: time.Hour, Arrival: time.Hour, Priority: 2},              // job 1 is in its way
-		{ID: 4, GPUs: 8, Work: time.Hour, Arrival: time.Hour + time.Second, Priority: 7}, // evicts job 1 or 2
+		{ID: 4, GPUs: 8, Work: time.Hour, Arrival: time.Hour + time.Second, Priority: 7}, // evicts job 1, which in turn evicts job 2
 	}
 	r := simulate(t, c)
-	if r.Queue[3].FirstRun != time.Hour+time.Second || evictions(r) != 1 {
+	if r.Queue[3].FirstRun != time.Hour+time.Second || evictions(r) != 2 || r.Queue[0].Evicts != 1 || r.Queue[1].Evicts != 1 {
 		t.Errorf("the urgent job starts at %v, %d evicted", r.Queue[3].FirstRun, evictions(r))
 	}
 	wantIncident(t, r, fleet.NoEviction, "nobody is evicted for job 3")

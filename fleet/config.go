@@ -31,8 +31,8 @@ type Config struct {
 	Horizon  time.Duration // the run ends here; 1 s to 400 days
 
 	// The levers.
-	Policy     Policy           // who starts next and where: FCFS, BestFit, Preemption, or one of your own
-	Preempt    bool             // with FCFS and BestFit: the big job may kill small ones; Preemption implies it
+	Policy     Policy           // who starts next and where: FCFS, BestFit, EASY, Preemption, a Queueing or one of your own
+	Preempt    bool             // with policies that do not evict by themselves: the big job may kill small ones; Preemption implies it
 	Defrag     bool             // stop the world and migrate jobs when a gang finds no hole
 	Rescale    elastic.Rescaler // what training jobs do about lost nodes: elastic.Restart, WaitForSpare, DropReplicas, Reshard, or one of your own
 	Checkpoint time.Duration    // τ: useful work between two checkpoints of a job, without the write; 1 min to 24 h
@@ -129,7 +129,9 @@ func (c Config) Validate() error {
 	}
 	span("Horizon", c.Horizon, time.Second, 400*24*time.Hour)
 	if c.Policy == nil {
-		bad("Policy", "nil", "FCFS, BestFit, Preemption or a policy of your own")
+		bad("Policy", "nil", "FCFS, BestFit, EASY, Preemption or a policy of your own")
+	} else if q, ours := asQueueing(c.Policy); ours {
+		errs = append(errs, q.validate()...)
 	}
 	if c.Rescale == nil {
 		bad("Rescale", "nil", "elastic.Restart, WaitForSpare, DropReplicas, Reshard or one of your own")

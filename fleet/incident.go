@@ -22,6 +22,7 @@ const (
 	Rescale                  // a training job goes on with other nodes, or stands still
 	Crashed                  // a training job goes back to the queue because it lost nodes
 	GaveUp                   // a training job ended for good: too few replicas were left
+	OverQuota                // a job waits because its team holds as much as it may
 )
 
 // Incident is one line of the consequence log: something that really happened in this run.
@@ -36,7 +37,7 @@ type Incident struct {
 
 var kindNames = [...]string{
 	"big job arrived", "waits", "started", "done", "node failed", "node repaired", "eviction", "no eviction", "migration", "no migration",
-	"SLA missed", "recovery", "rescale", "crash", "gave up",
+	"SLA missed", "recovery", "rescale", "crash", "gave up", "over quota",
 }
 
 // String is the kind in a few words.

@@ -96,10 +96,40 @@ func (s *sim) name(job int) string {
 
 // need is the place that a job needs, in words.
 func (s *sim) need(j Job) string {
-	if j.GPUs > s.topo.GPUsPerNode {
-		return fmt.Sprintf("%d consecutive nodes", s.topo.NodesFor(j.GPUs))
+	n := s.topo.NodesFor(j.GPUs)
+	switch {
+	case j.GPUs <= s.topo.GPUsPerNode:
+		return plural(j.GPUs, "GPU") + " on one node"
+	case j.Locality == Anywhere:
+		return fmt.Sprintf("%d whole nodes", n)
+	case j.Locality == Contiguous && j.Prefer:
+		return fmt.Sprintf("%d whole nodes, preferably consecutive ones", n)
+	case j.Locality == Contiguous:
+		return fmt.Sprintf("%d consecutive nodes", n)
+	case j.Prefer:
+		return fmt.Sprintf("%d whole nodes, preferably in %v", n, j.Locality)
+	default:
+		return fmt.Sprintf("%d nodes in %v", n, j.Locality)
 	}
-	return plural(j.GPUs, "GPU") + " on one node"
+}
+
+// most is the largest place for a job of this kind that is free, in words.
+func (s *sim) most(j Job) string {
+	if j.GPUs <= s.topo.GPUsPerNode || j.near() == Contiguous {
+		return fmt.Sprintf("largest hole %d", s.holeLen)
+	}
+	most, size := 0, s.topo.domain(j.near())
+	for from := 0; from < len(s.free); from += size {
+		most = max(most, s.empty.count(from, from+size))
+	}
+	switch j.near() {
+	case SameRack:
+		return fmt.Sprintf("largest rack has %d free", most)
+	case SamePod:
+		return fmt.Sprintf("largest pod has %d free", most)
+	default:
+		return fmt.Sprintf("%d are free", most)
+	}
 }
 
 // idleWords counts the idle GPUs, and wonders if they are enough.
@@ -121,6 +151,16 @@ func (s *sim) nodes(first, n int) string {
 	return fmt.Sprintf("nodes %d–%d", first, first+n-1)
 }
 
+// Sorts of messages about a job that waits: each is said once.
+const (
+	saidWaits = iota
+	saidNoEviction
+	saidNoMigration
+	saidExempt
+	saidQuota
+	sorts
+)
+
 // once tells whether a message of this sort is the first since the job entered the queue.
 func (s *sim) once(job, sort int) bool {
 	said := s.state[job].said[sort]
@@ -131,20 +171,55 @@ func (s *sim) once(job, sort int) bool {
 // logWaits says of a gang, or of the watched job, why it does not start.
 func (s *sim) logWaits(job int) {
 	j := s.jobs[job]
-	if j.GPUs <= s.topo.GPUsPerNode && j.ID != s.cfg.Big || !s.once(job, 0) {
+	if j.GPUs <= s.topo.GPUsPerNode && j.ID != s.cfg.Big || !s.once(job, saidWaits) {
 		return
 	}
-	s.log(BigWaits, -1, j.ID, "job %d waits: needs %s, largest hole %d, %s", j.ID, s.need(j), s.holeLen, s.idleWords(j))
+	s.log(BigWaits, -1, j.ID, "job %d waits: needs %s, %s, %s%s", j.ID, s.need(j), s.most(j), s.idleWords(j), s.reservedWords(&j))
 }
 
-func (s *sim) logNoEviction(job int) {
-	if j := s.jobs[job]; s.once(job, 1) {
+// reservedWords says what EASY keeps for a job.
+func (s *sim) reservedWords(j *Job) string {
+	if q, ours := asQueueing(s.cfg.Policy); !ours || q.Backfill != Reserve {
+		return ""
+	}
+	r := s.reserve(j)
+	if r.at == forever {
+		return "; nothing is reserved, for no end of the running jobs is foreseen that would make room"
+	}
+	return fmt.Sprintf("; %s reserved for it, free in %s if all jobs keep to their limits", s.placeWords(slices.Collect(r.nodes.elements)), FormatDuration(r.at-s.now))
+}
+
+// team is the name of a team in the log.
+func (s *sim) team(n int) string {
+	if name := s.cfg.Teams[n-1].Name; name != "" {
+		return name
+	}
+	return strconv.Itoa(n)
+}
+
+func (s *sim) logQuota(job int) {
+	if j := &s.jobs[job]; s.once(job, saidQuota) {
+		s.log(OverQuota, -1, j.ID, "job %d waits: team %s holds %s GPUs of its quota of %s, and the job would take %s (Slurm's reason: AssocGrpGRES)", j.ID, s.team(j.Team),
+			FormatCount(s.holds(j.Team, job)), FormatCount(s.cfg.Teams[j.Team-1].Quota), FormatCount(s.charge(j)))
+	}
+}
+
+// logNoEviction says why nobody is evicted for a job; again is when the exemption of those in the way runs out, or forever.
+func (s *sim) logNoEviction(job int, again time.Duration) {
+	j := s.jobs[job]
+	switch {
+	case again < forever:
+		if s.once(job, saidExempt) {
+			s.log(NoEviction, -1, j.ID, "nobody is evicted for job %d yet: it needs %s, and jobs in its way are exempt until they have run for %s; the next look is in %s",
+				j.ID, s.need(j), FormatDuration(s.cfg.Exempt), FormatDuration(again-s.now))
+		}
+	case s.once(job, saidNoEviction):
 		s.log(NoEviction, -1, j.ID, "nobody is evicted for job %d: it needs %s, and they would not come free even without every job of lower priority", j.ID, s.need(j))
 	}
 }
 
 func (s *sim) logNoMigration(job int) {
-	if j := s.jobs[job]; s.once(job, 2) {
+	if j := s.jobs[job]; s.once(job, saidNoMigration) {
 		s.log(NoMigration, -1, j.ID, "nothing migrates for job %d: no packing of the running jobs leaves %s free", j.ID, s.need(j))
 	}
 }
@@ -157,23 +232,22 @@ func (s *sim) logStart(job int, sp *Span) {
 		if st.saved > 0 {
 			from = fmt.Sprintf("from its checkpoint at %s of work", FormatDuration(st.saved))
 		}
-		s.log(Recovery, sp.Node, j.ID, "recovery: job %d starts again on %s %s after the failure, %s", j.ID, s.placeWords(sp), FormatDuration(s.now-st.since), from)
+		s.log(Recovery, sp.Node, j.ID, "recovery: job %d starts again on %s %s after the failure, %s", j.ID, s.placeWords(spanNodes(sp)), FormatDuration(s.now-st.since), from)
 	case j.ID == s.cfg.Big || j.GPUs > s.topo.GPUsPerNode:
-		s.log(BigStarted, sp.Node, j.ID, "%s starts on %s after %s in the queue", s.name(job), s.placeWords(sp), FormatDuration(w.Wait))
+		s.log(BigStarted, sp.Node, j.ID, "%s starts on %s after %s in the queue", s.name(job), s.placeWords(spanNodes(sp)), FormatDuration(w.Wait))
 	}
 }
 
-// placeWords names the nodes of a span.
-func (s *sim) placeWords(sp *Span) string {
-	first, last := sp.Node, sp.Node+sp.Nodes-1
-	if sp.Set != nil {
-		first, last = int(slices.Min(sp.Set)), int(slices.Max(sp.Set))
+// placeWords names the nodes of a place.
+func (s *sim) placeWords(nodes []int) string {
+	first, last := slices.Min(nodes), slices.Max(nodes)
+	if last-first+1 == len(nodes) {
+		return s.nodes(first, len(nodes))
 	}
-	if last-first+1 == sp.Nodes {
-		return s.nodes(first, sp.Nodes)
-	}
-	return fmt.Sprintf("%s between %d and %d", plural(sp.Nodes, "node"), first, last)
+	return fmt.Sprintf("%s between %d and %d", plural(len(nodes), "node"), first, last)
 }
+
+func spanNodes(sp *Span) []int { return slices.Collect(sp.On) }
 
 func (s *sim) logFailure(f Fault, h hits) {
 	cause := f.Cause
@@ -254,8 +328,8 @@ func (s *sim) logStandStill(sp *Span, b elastic.Break, lost GPUTime) {
 
 func (s *sim) logNotice(p *evictionPlan) {
 	j := s.jobs[p.job]
-	s.log(Eviction, p.node, j.ID, "job %d (priority %d) takes the place of %s on %s, with %s of grace",
-		j.ID, j.Priority, plural(len(p.victims), "job"), s.nodes(p.node, p.nodes), FormatDuration(s.cfg.Grace))
+	s.log(Eviction, p.nodes[0], j.ID, "job %d (priority %d) takes the place of %s on %s, with %s of grace",
+		j.ID, j.Priority, plural(len(p.victims), "job"), s.placeWords(p.nodes), FormatDuration(s.cfg.Grace))
 }
 
 func (s *sim) logEviction(p *evictionPlan) {
@@ -263,12 +337,12 @@ func (s *sim) logEviction(p *evictionPlan) {
 	if len(p.killed) == 0 {
 		return // all had ended by themselves
 	}
-	s.log(Eviction, p.node, j.ID, "%s (%s) on %s killed for job %d (priority %d): %s of work since the last checkpoints lost; back to the queue",
-		plural(len(p.killed), "job"), list(p.killed), s.nodes(p.node, p.nodes), j.ID, j.Priority, hours(p.lost))
+	s.log(Eviction, p.nodes[0], j.ID, "%s (%s) on %s killed for job %d (priority %d): %s of work since the last checkpoints lost; back to the queue",
+		plural(len(p.killed), "job"), list(p.killed), s.placeWords(p.nodes), j.ID, j.Priority, hours(p.lost))
 }
 
 func (s *sim) logCancel(p *evictionPlan, why string, spared int) {
-	s.log(NoEviction, p.node, s.jobs[p.job].ID, "eviction for job %d on %s given up: %s; %s spared", s.jobs[p.job].ID, s.nodes(p.node, p.nodes), why, plural(spared, "job"))
+	s.log(NoEviction, p.nodes[0], s.jobs[p.job].ID, "eviction for job %d on %s given up: %s; %s spared", s.jobs[p.job].ID, s.placeWords(p.nodes), why, plural(spared, "job"))
 }
 
 func (s *sim) logMigration(m *migrationPlan, job int) {
@@ -280,16 +354,20 @@ func (s *sim) logMigration(m *migrationPlan, job int) {
 // promise notes that the big job should have started by now, if it has not.
 func (s *sim) promise(job int) {
 	if s.run.Queue[job].FirstRun == Never {
-		s.log(SLAMissed, -1, s.jobs[job].ID, "SLA missed: job %d has waited for more than %s; largest hole %s of the %d it needs",
-			s.jobs[job].ID, FormatDuration(s.cfg.SLA.Start), plural(s.holeLen, "node"), s.topo.NodesFor(s.jobs[job].GPUs))
+		j := s.jobs[job]
+		why := fmt.Sprintf("largest hole %s of the %d it needs", plural(s.holeLen, "node"), s.topo.NodesFor(j.GPUs))
+		if j.GPUs > s.topo.GPUsPerNode && j.near() != Contiguous {
+			why = fmt.Sprintf("needs %s, %s", s.need(j), s.most(j))
+		}
+		s.log(SLAMissed, -1, j.ID, "SLA missed: job %d has waited for more than %s; %s", j.ID, FormatDuration(s.cfg.SLA.Start), why)
 	}
 }
 
 // logPromise notes at the horizon what the promises came to.
 func (s *sim) logPromise() {
 	if i := s.run.big; s.cfg.Big != 0 && s.run.Queue[i].FirstRun == Never && s.jobs[i].Arrival < s.now {
-		s.log(BigWaits, -1, s.cfg.Big, "job %d still waits at the end of the run, after %s: needs %s, largest hole %d, %s",
-			s.cfg.Big, FormatDuration(s.run.Queue[i].Wait), s.need(s.jobs[i]), s.holeLen, s.idleWords(s.jobs[i]))
+		s.log(BigWaits, -1, s.cfg.Big, "job %d still waits at the end of the run, after %s: needs %s, %s, %s",
+			s.cfg.Big, FormatDuration(s.run.Queue[i].Wait), s.need(s.jobs[i]), s.most(s.jobs[i]), s.idleWords(s.jobs[i]))
 	}
 	if _, p95 := s.run.studentWaits(); p95 > s.cfg.SLA.Wait {
 		s.log(SLAMissed, -1, 0, "SLA missed: 95 %% of the student jobs waited for up to %s, more than %s", FormatDuration(p95), FormatDuration(s.cfg.SLA.Wait))

@@ -22,24 +22,21 @@ type move struct {
 	node int
 }
 
-// planMigration packs the jobs so that need consecutive nodes become free, or returns nil: nothing moves unless that works, and
+// planMigration packs the jobs so that a place for a gang becomes free, or returns nil: nothing moves unless that works, and
 // nothing moves in a fleet that is compact already. It tries three orders in which nodes fill up – from the low end, from the
-// high end, and all others before the window of need nodes that is cheapest to empty – and takes the one that moves the fewest
-// GPUs. Gangs stay where they are.
-func (s *sim) planMigration(need int) *migrationPlan {
+// high end, and all others before the nodes of the place that is cheapest to empty – and takes the one that moves the fewest
+// GPUs. That is a heuristic: packing with the fewest moves is a bin-packing problem. Gangs stay where they are.
+func (s *sim) planMigration(j *Job) *migrationPlan {
+	need, l := s.topo.NodesFor(j.GPUs), j.near()
 	if s.idle < need*s.topo.GPUsPerNode {
 		return nil
 	}
-	n := len(s.free)
-	low := make([]int, n)
-	for i := range low {
-		low[i] = i
-	}
+	low := runOf(0, len(s.free))
 	high := slices.Clone(low)
 	slices.Reverse(high)
 	var best *migrationPlan
-	for _, order := range [][]int{low, high, s.windowLast(need)} {
-		p := s.pack(order, need)
+	for _, order := range [][]int{low, high, s.placeLast(need, l)} {
+		p := s.pack(order, need, l)
 		if p != nil && (best == nil || p.gpus < best.gpus) {
 			best = p
 		}
@@ -54,24 +51,41 @@ func (s *sim) planMigration(need int) *migrationPlan {
 	return best
 }
 
-// movable tells whether a node can be filled and emptied by moving jobs: it is up and holds no part of a gang.
+// movable tells whether a node can be filled and emptied by moving jobs: it is up and holds no part of a gang or of a training job.
 func (s *sim) movable(node int) bool {
-	return s.broken[node] == 0 && !slices.ContainsFunc(s.onNode[node], func(id int32) bool { return s.run.Spans[id].Nodes > 1 })
+	return s.broken[node] == 0 && !slices.ContainsFunc(s.onNode[node], func(id int32) bool {
+		return s.run.Spans[id].Nodes > 1 || s.jobs[s.run.Spans[id].Job].Train != nil
+	})
 }
 
-// windowLast orders the nodes so that the window of need nodes with the fewest GPUs to move comes last; nil if there is none.
-func (s *sim) windowLast(need int) []int {
+// placeLast orders the nodes so that the place with the fewest GPUs to move comes last; nil if there is none.
+func (s *sim) placeLast(need int, l Locality) []int {
+	var place []int
+	if l == Contiguous {
+		place = s.lightestWindow(need)
+	} else {
+		place = s.lightestNodes(need, s.topo.domain(l))
+	}
+	if place == nil {
+		return nil
+	}
+	last := newBitset(len(s.free))
+	for _, n := range place {
+		last.add(n)
+	}
+	order := slices.DeleteFunc(runOf(0, len(s.free)), last.has)
+	return append(order, place...)
+}
+
+// lightestWindow is the run of movable nodes with the fewest GPUs to move.
+func (s *sim) lightestWindow(need int) []int {
 	at, least, held, fixed := -1, math.MaxInt, 0, 0
 	for n := range s.free {
 		held += s.topo.GPUsPerNode - s.freeGPUs(n)
-		if !s.movable(n) {
-			fixed++
-		}
+		fixed += bit(!s.movable(n))
 		if out := n - need; out >= 0 {
 			held -= s.topo.GPUsPerNode - s.freeGPUs(out)
-			if !s.movable(out) {
-				fixed--
-			}
+			fixed -= bit(!s.movable(out))
 		}
 		if n >= need-1 && fixed == 0 && held < least {
 			at, least = n-need+1, held
@@ -80,20 +94,33 @@ func (s *sim) windowLast(need int) []int {
 	if at < 0 {
 		return nil
 	}
-	order := make([]int, 0, len(s.free))
-	for n := range s.free {
-		if n < at || n >= at+need {
-			order = append(order, n)
+	return runOf(at, need)
+}
+
+// lightestNodes is the movable or free nodes of a domain with the fewest GPUs to move, the lightest last.
+func (s *sim) lightestNodes(need, size int) (best []int) {
+	least := math.MaxInt
+	load := func(n int) int { return s.topo.GPUsPerNode - s.freeGPUs(n) }
+	for domain := range slices.Chunk(runOf(0, len(s.free)), size) {
+		nodes := slices.DeleteFunc(slices.Clone(domain), func(n int) bool { return !s.movable(n) })
+		if len(nodes) < need {
+			continue
+		}
+		slices.SortStableFunc(nodes, func(a, b int) int { return cmp.Compare(load(a), load(b)) })
+		held := 0
+		for _, n := range nodes[:need] {
+			held += load(n)
+		}
+		if held < least {
+			best, least = nodes[:need], held
 		}
 	}
-	for n := at; n < at+need; n++ {
-		order = append(order, n)
-	}
-	return order
+	slices.Reverse(best)
+	return best
 }
 
 // pack fills nodes in this order: it looks for the shortest beginning of it onto which all jobs fit, and moves what lies behind.
-func (s *sim) pack(order []int, need int) *migrationPlan {
+func (s *sim) pack(order []int, need int, l Locality) *migrationPlan {
 	order = slices.DeleteFunc(slices.Clone(order), func(n int) bool { return !s.movable(n) })
 	held := 0
 	for _, n := range order {
@@ -105,7 +132,7 @@ func (s *sim) pack(order []int, need int) *migrationPlan {
 		if !p.take(order[keep:]) {
 			continue
 		}
-		if p.longestHole() < need {
+		if p.largest(l) < need {
 			return nil // a longer beginning only leaves less
 		}
 		return p.plan()
@@ -245,9 +272,17 @@ func (p *packing) displace(node, size int) bool {
 	return true
 }
 
-func (p *packing) longestHole() int {
-	_, n := p.empty.longestRun()
-	return n
+// largest is the most empty nodes that are as near to each other as a gang needs them.
+func (p *packing) largest(l Locality) (most int) {
+	if l == Contiguous {
+		_, most = p.empty.longestRun()
+		return most
+	}
+	size := p.s.topo.domain(l)
+	for from := 0; from < len(p.s.free); from += size {
+		most = max(most, p.empty.count(from, from+size))
+	}
+	return most
 }
 
 // plan lists the moves in the order of the spans, without those that end where they began.
@@ -284,12 +319,16 @@ func (s *sim) migrate(m *migrationPlan, job int) {
 	for i := range moved {
 		s.occupy(&moved[i])
 	}
-	for _, id := range s.live { // everybody else stands still too
+	for _, id := range s.live { // everybody else stands still too, and the clocks of limits and exemptions with them
+		s.state[s.run.Spans[id].Job].began += m.pause
 		if sp := &s.run.Spans[id]; sp.Start < s.now || sp.taxUntil == 0 {
 			if sp.End = s.run.finish(sp); sp.End > s.now {
 				s.agenda.plan(sp.End, evEnd, id)
 			}
 		}
+	}
+	for n := range s.free {
+		s.outdate(n)
 	}
 	s.run.moved = append(s.run.moved, moves{s.now, len(m.moves)})
 	s.logMigration(m, job)

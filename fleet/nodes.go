@@ -27,6 +27,7 @@ func (s *sim) change(node int, f func()) {
 	f()
 	s.index(node, 1)
 	s.changes++
+	s.outdate(node)
 }
 
 func (s *sim) index(node, by int) {

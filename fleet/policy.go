@@ -2,8 +2,6 @@ package fleet
 
 import (
 	"fmt"
-	"iter"
-	"math/bits"
 	"time"
 )
 
@@ -27,20 +25,19 @@ const (
 	Wait   = -1
 )
 
-// Placement names the first node of a place where a job fits, or Wait. For a job of at most GPUsPerNode GPUs that is a node with
-// so many free GPUs, for a gang the first of a run of wholly free nodes.
-type Placement func(v View, j Job) int
-
 // The policies of the lab.
 var (
 	// FCFS is first come, first served: strict head of line, nobody overtakes, and each job goes to the first place that fits.
-	FCFS Policy = queueing{name: "FCFS", place: PlaceFirst, strict: true}
+	FCFS Policy = Queueing{Name: "FCFS"}
 	// BestFit places each job where it leaves the fewest GPUs over, and lets later jobs pass one that has no place, as the Kubernetes
 	// scheduler does. Its scoring is the MostAllocated strategy, not the default LeastAllocated.
-	BestFit Policy = queueing{name: "Best-Fit", place: PlaceBest}
+	BestFit Policy = Queueing{Name: "Best-Fit", Backfill: Greedy, Fit: FitBest}
+	// EASY is first come, first served, but later jobs fill the holes as long as they do not delay the one at the head of the queue:
+	// Slurm's sched/backfill with one reservation. It lives on Job.Limit; see the constant Reserve for the rule.
+	EASY Policy = Queueing{Name: "EASY", Backfill: Reserve}
 	// Preemption takes the jobs by priority, then by arrival, strictly, and evicts jobs of lower priority when the next one has no
 	// place, as Slurm does with PreemptMode=REQUEUE.
-	Preemption Policy = queueing{name: "Preemption", place: PlaceFirst, strict: true, preempts: true}
+	Preemption Policy = Queueing{Name: "Preemption", Order: ByPriority, Evicts: true}
 )
 
 // Placing is a policy with a placement of your own: jobs in the order of arrival, later ones may pass one that has no place. The
@@ -49,121 +46,117 @@ func Placing(name string, place Placement) Policy {
 	if place == nil {
 		place = func(View, Job) int { return Wait }
 	}
-	return queueing{name: name, own: true, place: func(v View, j Job) int {
-		if j.GPUs > v.GPUsPerNode() {
-			return PlaceBest(v, j)
-		}
-		return place(v, j)
-	}}
+	return Queueing{Name: name, Backfill: Greedy, Fit: FitBest, Place: place}
 }
 
-// queueing is a queue order with a placement: all of the built-in policies are one.
-type queueing struct {
-	name     string
-	place    Placement
-	strict   bool // nobody passes a job that waits
-	own      bool // a placement of somebody's own: nothing is known of it
-	preempts bool // by priority, and evicting
+// Queueing is a policy made of parts: in which order jobs come, who may pass one that has no place, and where each one goes. The
+// built-in policies are values of it, and others are a literal away:
+//
+//	c.Policy = fleet.Queueing{Name: "fair", Order: fleet.ByShare, Backfill: fleet.Reserve, Fit: fleet.FitSpread}
+//
+// A job that would take its team over its quota is passed over, whatever the parts are: it blocks nobody.
+type Queueing struct {
+	Name     string
+	Order    Order     // whose turn it is; the zero value is by arrival
+	Backfill Backfill  // who may pass a job that has no place; the zero value is nobody
+	Fit      Fit       // which of several places a job gets; the zero value is the first
+	Place    Placement // asked instead of Fit for the jobs that fit into a node, if it is not nil
+	Evicts   bool      // when the next job has no place, jobs of lower Job.Priority are killed for it; implies Config.Preempt
+
+	Ageing   time.Duration // with ByPriority: each such time of waiting is worth one level of priority; at least 1 s, or 0 for no ageing
+	MaxAge   time.Duration // waiting beyond it is worth nothing more (Slurm: PriorityMaxAge); 0 means 7 days, Slurm's default
+	HalfLife time.Duration // with ByShare: usage so old counts half (Slurm: PriorityDecayHalfLife); at least 5 m, or 0 for 7 days, Slurm's default
 }
 
 // String is the name of the policy.
-func (q queueing) String() string { return q.name }
+func (q Queueing) String() string { return q.Name }
 
-// Decide goes through the queue until a job has a place. Where there is no room for a job, there is none for one of its size or larger
-// that is as particular about its nodes, so those are not tried; if one GPU is too much, nobody fits. A placement of somebody's own is
-// asked all the same wherever there is room: why it wants none of it is not known.
-func (q queueing) Decide(v View) Decision {
-	waits := Decision{Job: Nobody, Node: Wait}
-	var tooMany [Anywhere + 1]int
-	for l := range tooMany {
-		tooMany[l] = v.s.topo.GPUs() + 1
-	}
-	for i, j := range v.order(q.preempts) {
-		if j.GPUs < tooMany[j.near()] {
-			if d := q.spot(v, j); d.Node != Wait {
+// Decide goes through the queue until a job has a place.
+func (q Queueing) Decide(v View) Decision {
+	s, waits := v.s, Decision{Job: Nobody, Node: Wait}
+	tried := newTrials(s.topo.GPUs())
+	var hold reservation // of EASY's head
+	head := Nobody
+	for i := range s.order(&q) {
+		j := &s.jobs[i]
+		if head != Nobody && hold.job == nil {
+			hold = s.reserve(&s.jobs[head])
+		}
+		if !s.quotaAllows(i, hold.job) {
+			continue
+		}
+		avoid := hold.keepsFrom(s, j)
+		if tried.promising(j, avoid != nil) {
+			if d := q.spot(v, j, avoid); d.Node != Wait {
 				d.Job = i
 				return d
 			}
-			if !q.own || !v.s.room(j.GPUs) {
-				for l := range tooMany {
-					if j.GPUs <= v.GPUsPerNode() || Locality(l) == j.near() {
-						tooMany[l] = min(tooMany[l], j.GPUs)
-					}
-				}
+			if q.Place == nil || !s.room(j.GPUs) {
+				tried.fail(j, s.topo.GPUsPerNode, avoid != nil)
 			}
 		}
 		if waits.Job == Nobody {
 			waits.Job = i
 		}
-		if q.strict || tooMany[Anywhere] == 1 {
+		if q.Backfill == Strict || tried.over() {
 			break
+		}
+		if q.Backfill == Reserve && head == Nobody && !s.planned(i) { // a place that is being cleared needs no reservation
+			head = i
 		}
 	}
 	return waits
 }
 
-// near is the locality that a job really needs.
-func (j Job) near() Locality {
-	if j.Prefer {
-		return Anywhere
+// trials is what has found no place in one pass through the queue: where there is no room for a job, there is none for one of its size
+// or larger that is as particular about its nodes, so those are not tried. A placement of somebody's own is asked all the same wherever
+// there is room: why it wants none of it is not known.
+type trials [2][Anywhere + 1]int // by whether a reservation had to be kept clear, and locality: the fewest GPUs that were too many
+
+func newTrials(capacity int) (t trials) {
+	for a := range t {
+		for l := range t[a] {
+			t[a][l] = capacity + 1
+		}
 	}
-	return j.Locality
+	return t
 }
 
-// spot is the place of a job: one node or consecutive ones, or those that a gang's locality allows.
-func (q queueing) spot(v View, j Job) Decision {
-	d := Decision{Job: Nobody, Node: Wait}
-	if j.GPUs <= v.GPUsPerNode() || j.Locality == Contiguous {
-		d.Node = q.place(v, j)
-	} else if d.Nodes = v.s.scattered(j.GPUs, j.Locality); d.Nodes != nil {
-		d.Node = d.Nodes[0]
-	}
-	if d.Node == Wait && j.Prefer && j.GPUs > v.GPUsPerNode() {
-		if d.Nodes = v.s.scattered(j.GPUs, Anywhere); d.Nodes != nil {
-			d.Node = d.Nodes[0]
+// promising tells whether it is worth looking for a place.
+func (t *trials) promising(j *Job, avoiding bool) bool { return j.GPUs < t[bit(avoiding)][j.near()] }
+
+// fail notes that a job has no place. One that has none in the whole fleet has none beside a reservation either, and if a job for one
+// node has none, no gang has one.
+func (t *trials) fail(j *Job, gpusPerNode int, avoiding bool) {
+	for a := bit(avoiding); a < len(t); a++ {
+		for l := range t[a] {
+			if j.GPUs <= gpusPerNode || Locality(l) == j.near() {
+				t[a][l] = min(t[a][l], j.GPUs)
+			}
 		}
+	}
+}
+
+// over tells whether nobody at all has a place: one GPU is too much.
+func (t *trials) over() bool { return t[0][Anywhere] == 1 }
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// spot is the place that a job gets, away from the nodes of avoid.
+func (q *Queueing) spot(v View, j *Job, avoid bitset) Decision {
+	if q.Place == nil || j.GPUs > v.GPUsPerNode() {
+		return v.s.place(j, q.Fit, avoid)
+	}
+	d := Decision{Job: Nobody, Node: q.Place(v, *j)}
+	if avoid != nil && d.Node >= 0 && d.Node < v.Nodes() && avoid.has(d.Node) {
+		d.Node = Wait
 	}
 	return d
-}
-
-// scattered is the lowest free nodes of the fleet, or of the rack or pod with the fewest of them, that hold a gang; nil if there are not
-// enough.
-func (s *sim) scattered(gpus int, l Locality) []int {
-	need, free := s.topo.NodesFor(gpus), s.byFree[s.topo.GPUsPerNode]
-	if s.nodesWith[s.topo.GPUsPerNode] < need {
-		return nil
-	}
-	size := s.topo.domain(l)
-	var best, nodes []int
-	end := size
-	for n := range free.elements {
-		if n >= end {
-			if len(nodes) >= need && (best == nil || len(nodes) < len(best)) {
-				best = nodes
-			}
-			nodes, end = nil, (n/size+1)*size
-		}
-		if nodes = append(nodes, n); l == Anywhere && len(nodes) == need {
-			return nodes
-		}
-	}
-	if len(nodes) >= need && (best == nil || len(nodes) < len(best)) {
-		best = nodes
-	}
-	if best == nil {
-		return nil
-	}
-	return best[:need]
-}
-
-// room tells whether some open node has so many free GPUs: never for a gang, which PlaceBest has looked for.
-func (s *sim) room(gpus int) bool {
-	for k := gpus; k < len(s.nodesWith); k++ {
-		if s.nodesWith[k] > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // PolicyName is the name that a policy gives itself, else its type.
@@ -179,128 +172,46 @@ func ownName(v any) string {
 
 // Preempts tells whether a policy evicts jobs by itself, so that Config.Preempt is implied.
 func Preempts(p Policy) bool {
-	q, ok := p.(queueing)
-	return ok && q.preempts
+	q, ok := asQueueing(p)
+	return ok && q.Evicts
 }
 
 // passes tells whether later jobs pass one that waits.
 func passes(p Policy) bool {
-	q, ok := p.(queueing)
-	return ok && !q.strict
+	q, ok := asQueueing(p)
+	return ok && q.Backfill != Strict
 }
 
-// PlaceFirst is first fit: the lowest-numbered place that holds the job.
-func PlaceFirst(v View, j Job) int {
-	s := v.s
-	if j.GPUs > v.GPUsPerNode() {
-		return s.gangPlace(s.topo.NodesFor(j.GPUs), false)
-	}
-	for w := range s.byFree[0] {
-		var any uint64
-		for k := j.GPUs; k < len(s.byFree); k++ {
-			any |= s.byFree[k][w]
-		}
-		if any != 0 {
-			return w*64 + bits.TrailingZeros64(any)
+// asQueueing is the parts of a policy, if it has them.
+func asQueueing(p Policy) (Queueing, bool) {
+	switch q := p.(type) {
+	case Queueing:
+		return q, true
+	case *Queueing:
+		if q != nil {
+			return *q, true
 		}
 	}
-	return Wait
+	return Queueing{}, false
 }
 
-// PlaceBest is best fit: the node with the fewest free GPUs that still holds the job, or the shortest run of free nodes that holds
-// the gang; the lowest-numbered one of equals.
-func PlaceBest(v View, j Job) int {
-	s := v.s
-	if j.GPUs > v.GPUsPerNode() {
-		return s.gangPlace(s.topo.NodesFor(j.GPUs), true)
-	}
-	for k := j.GPUs; k < len(s.byFree); k++ {
-		if s.nodesWith[k] == 0 {
-			continue
-		}
-		for w, word := range s.byFree[k] {
-			if word != 0 {
-				return w*64 + bits.TrailingZeros64(word)
-			}
+// validate checks the parts of a policy.
+func (q Queueing) validate() (errs []error) {
+	check := func(ok bool, field string, value any, want string) {
+		if !ok {
+			errs = append(errs, outOfRange("Policy."+field, value, want))
 		}
 	}
-	return Wait
-}
-
-// gangPlace is the first node of a run of need wholly free nodes: of the first such run, or of the shortest.
-func (s *sim) gangPlace(need int, shortest bool) int {
-	free := s.byFree[s.topo.GPUsPerNode]
-	if s.nodesWith[s.topo.GPUsPerNode] < need {
-		return Wait
-	}
-	at, best := Wait, 0
-	for start, n := range free.runs {
-		if n < need || (at != Wait && n >= best) {
-			continue
-		}
-		if at, best = start, n; !shortest {
-			break
-		}
-	}
-	return at
-}
-
-// View is the fleet as a policy may see it. It is read-only and valid during one call of Decide.
-type View struct{ s *sim }
-
-// Now is the simulated time since the start of the run.
-func (v View) Now() time.Duration { return v.s.now }
-
-// Topology is the shape of the fleet.
-func (v View) Topology() Topology { return v.s.topo }
-
-// Nodes is the number of nodes, up or down.
-func (v View) Nodes() int { return len(v.s.free) }
-
-// GPUsPerNode is the size of a node.
-func (v View) GPUsPerNode() int { return v.s.topo.GPUsPerNode }
-
-// Free is the number of GPUs of a node that a job could have now: 0 for a node that is down, that is kept for another job, or
-// that does not exist.
-func (v View) Free(node int) int {
-	if node < 0 || node >= len(v.s.free) || !v.s.open(node) {
-		return 0
-	}
-	return v.s.freeGPUs(node)
-}
-
-// LargestHole is the longest run of consecutive wholly idle nodes, in nodes.
-func (v View) LargestHole() int { return v.s.holeLen }
-
-// Queue yields the waiting jobs with their index into Config.Jobs, in order of arrival.
-func (v View) Queue() iter.Seq2[int, Job] { return v.order(false) }
-
-// order is the queue by arrival, or by priority and then by arrival.
-func (v View) order(byPriority bool) iter.Seq2[int, Job] {
-	s := v.s
-	return func(yield func(int, Job) bool) {
-		if byPriority || len(s.queues) == 1 {
-			for _, q := range s.queues {
-				for _, i := range q.waiting {
-					if !yield(int(i), s.jobs[i]) {
-						return
-					}
-				}
-			}
-			return
-		}
-		at := make([]int, len(s.queues)) // merge: jobs are numbered in order of arrival
-		for {
-			next, from := int32(-1), 0
-			for k, q := range s.queues {
-				if at[k] < len(q.waiting) && (next < 0 || q.waiting[at[k]] < next) {
-					next, from = q.waiting[at[k]], k
-				}
-			}
-			if next < 0 || !yield(int(next), s.jobs[next]) {
-				return
-			}
-			at[from]++
-		}
-	}
+	check(q.Order <= ByShare, "Order", q.Order, "ByArrival, ByPriority or ByShare")
+	check(q.Backfill <= Reserve, "Backfill", q.Backfill, "Strict, Greedy or Reserve")
+	check(q.Fit <= FitSpread, "Fit", q.Fit, "FitFirst, FitBest or FitSpread")
+	const longest = 10 * 365 * 24 * time.Hour
+	between := func(d, least time.Duration) bool { return d == 0 || d >= least && d <= longest }
+	check(between(q.Ageing, time.Second), "Ageing", q.Ageing, fmt.Sprintf("0s or between 1s and %v", longest))
+	check(q.Ageing == 0 || q.Order == ByPriority, "Ageing", q.Ageing, "0s unless Order is ByPriority")
+	check(between(q.MaxAge, time.Second), "MaxAge", q.MaxAge, fmt.Sprintf("0s or between 1s and %v", longest))
+	check(q.MaxAge == 0 || q.Ageing != 0, "MaxAge", q.MaxAge, "0s unless Ageing is set")
+	check(between(q.HalfLife, calcPeriod), "HalfLife", q.HalfLife, fmt.Sprintf("0s or between %v and %v", calcPeriod, longest))
+	check(q.HalfLife == 0 || q.Order == ByShare, "HalfLife", q.HalfLife, "0s unless Order is ByShare")
+	return errs
 }

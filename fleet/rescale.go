@@ -299,6 +299,7 @@ func (s *sim) crash(job int) {
 func (s *sim) giveUp(job, replicas int) {
 	j := &s.jobs[job]
 	s.run.Queue[job].GaveUp = s.now
+	s.leave(job)
 	s.log(GaveUp, -1, j.ID, "job %d ends for good: %s left of %d, and it needs at least %d", j.ID, plural(replicas, "replica"), j.Train.DP, j.Train.fewest())
 }
 

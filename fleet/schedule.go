@@ -24,7 +24,7 @@ func (s *sim) schedule() {
 			return
 		}
 		if d.Job == Nobody {
-			return
+			break
 		}
 		if d.Node != Wait {
 			s.cancelPlan(d.Job, "it found another place")
@@ -32,9 +32,10 @@ func (s *sim) schedule() {
 			continue
 		}
 		if !s.help(d.Job) {
-			return
+			break
 		}
 	}
+	s.logQuotas()
 }
 
 // ask turns a panic inside a policy, which may be a student's, into an error.
@@ -69,6 +70,9 @@ func (s *sim) checkDecision(d Decision) error {
 	if d.Node == Wait {
 		return nil
 	}
+	if !s.quotaAllows(d.Job, nil) {
+		return bad("job %d starts: team %s would hold %d GPUs, and its quota is %d", j.ID, s.team(j.Team), s.holds(j.Team, d.Job)+s.charge(&j), s.cfg.Teams[j.Team-1].Quota)
+	}
 	count := s.topo.NodesFor(j.GPUs)
 	if d.Nodes == nil && (d.Node < 0 || d.Node+count > len(s.free)) {
 		return bad("job %d on node %d: must be between 0 and %d, or Wait", j.ID, d.Node, len(s.free)-count)
@@ -102,9 +106,14 @@ func (s *sim) placeOf(d Decision) []int {
 	if d.Nodes != nil {
 		return d.Nodes
 	}
-	nodes := make([]int, s.topo.NodesFor(s.jobs[d.Job].GPUs))
+	return runOf(d.Node, s.topo.NodesFor(s.jobs[d.Job].GPUs))
+}
+
+// runOf is so many consecutive nodes.
+func runOf(first, n int) []int {
+	nodes := make([]int, n)
 	for i := range nodes {
-		nodes[i] = d.Node + i
+		nodes[i] = first + i
 	}
 	return nodes
 }
@@ -113,12 +122,13 @@ func (s *sim) enqueue(job int) {
 	j := s.jobs[job]
 	for k := range s.queues {
 		q := &s.queues[k]
-		if q.priority == j.Priority {
+		if q.priority == j.Priority && q.team == j.Team {
 			at, _ := slices.BinarySearch(q.waiting, int32(job))
 			q.waiting = slices.Insert(q.waiting, at, int32(job))
 		}
 	}
 	s.queued++
+	s.leave(job)
 	s.state[job].since = s.now
 	if j.ID == s.cfg.Big && s.run.Queue[job].FirstRun == Never {
 		s.log(BigArrived, -1, j.ID, "%v arrives with priority %d and needs %v; %s GPUs are idle",
@@ -141,6 +151,7 @@ func (s *sim) dequeue(job int) {
 func (s *sim) start(d Decision) {
 	job := d.Job
 	s.dequeue(job)
+	s.join(job)
 	st, j := &s.state[job], s.jobs[job]
 	sp := Span{Job: job, Node: d.Node, Nodes: s.topo.NodesFor(j.GPUs), Busy: j.GPUs, Start: s.now, from: st.saved, redo: st.redo}
 	if d.Nodes != nil || j.Train != nil {
@@ -163,13 +174,14 @@ func (s *sim) start(d Decision) {
 		w.FirstRun = s.now
 	}
 	s.logStart(job, &sp)
-	st.failed, st.said = false, [3]bool{}
+	st.failed, st.said = false, [sorts]bool{}
 }
 
 func (s *sim) finished(id int32) {
 	sp := s.release(id, Done)
 	s.run.Queue[sp.Job].Done = s.now
 	s.state[sp.Job].deadline = Never
+	s.leave(sp.Job)
 	if j := s.jobs[sp.Job]; j.ID == s.cfg.Big {
 		s.log(BigDone, -1, j.ID, "%v has done its %s of work", s.name(sp.Job), FormatDuration(j.Work))
 	}

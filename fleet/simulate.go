@@ -53,10 +53,17 @@ type sim struct {
 
 	// Jobs.
 	state  []jobState
-	queues []queue // one for each priority that occurs, highest first
+	queues []queue // one for each priority and team that occur, highest priority first
 	live   []int32 // spans that run, unordered
 	liveAt []int32 // where a span stands in live
 	plans  []evictionPlan
+	teams  []account // one per team, from 1, and one for the jobs without a team; nil if there are none
+	decay  uint64    // see decayOf
+
+	// What policies look up.
+	forecasts []*forecast // by GPUs per node, those that were asked for
+	reserved  bitset      // the nodes of the last reservation
+	scratch   bitset      // the free nodes beside it
 
 	working, stranded, idle, failed int
 	queued                          int
@@ -67,6 +74,7 @@ type sim struct {
 	changes                         int           // how often a node has changed
 	hopeless                        int           // the job that evicting and migrating were last found to be of no help to, or Nobody
 	inVain                          int           // changes at that time
+	exemptAt                        time.Duration // when an eviction for it becomes possible, as its victims will not be exempt any more, or forever
 	replanAt                        time.Duration // not before this instant is that looked at again
 	replanning                      bool          // an event for it is planned
 }
@@ -77,16 +85,13 @@ type jobState struct {
 	redo     []redo
 	since    time.Duration  // when it last entered the queue
 	deadline time.Duration  // condemned to end then, or Never
+	began    time.Duration  // start of this attempt, later by the time that the fleet stood still since
 	span     int32          // the span that runs, or -1
 	restarts bool           // it was killed before: the next span begins with a restart
 	failed   bool           // the last kill was a node's fault
+	booked   bool           // on its team's account
 	training *trainingState // of training jobs only
-	said     [3]bool        // what was logged since it last entered the queue: waits, no eviction, no migration
-}
-
-type queue struct {
-	priority int
-	waiting  []int32 // jobs, by index: that is by arrival
+	said     [sorts]bool    // what was logged since it last entered the queue
 }
 
 func newSim(c Config) *sim {
@@ -95,7 +100,7 @@ func newSim(c Config) *sim {
 	n, g := t.Nodes(), t.GPUsPerNode
 	s := &sim{
 		run:  &Run{Config: c, Queue: make([]Waiting, len(c.Jobs))},
-		jobs: c.Jobs, topo: t, replanAt: Never, pausedUntil: Never, hopeless: Nobody,
+		jobs: c.Jobs, topo: t, replanAt: Never, pausedUntil: Never, hopeless: Nobody, exemptAt: forever,
 		fullMask: 1<<g - 1, free: make([]uint16, n), broken: make([]uint16, n), faults: make([]int32, n*g), outages: make([][]int32, n),
 		kept: make([]int32, n), onNode: make([][]int32, n),
 		byFree: make([]bitset, g+1), nodesWith: make([]int, g+1), histogram: make([]int, g+1), empty: newBitset(n), holeLen: n,
@@ -117,6 +122,7 @@ func newSim(c Config) *sim {
 	}
 	s.nodesWith[g], s.histogram[g] = n, n
 	s.enlist()
+	s.openAccounts()
 	s.fgdWeight = fgdWeights(c)
 	s.sample()
 	return s
@@ -135,11 +141,11 @@ func (s *sim) enlist() {
 			s.run.big = i
 			s.agenda.plan(j.Arrival+s.cfg.SLA.Start+Resolution, evPromise, int32(i))
 		}
-		if !slices.ContainsFunc(s.queues, func(q queue) bool { return q.priority == j.Priority }) {
-			s.queues = append(s.queues, queue{priority: j.Priority})
+		if !slices.ContainsFunc(s.queues, func(q queue) bool { return q.priority == j.Priority && q.team == j.Team }) {
+			s.queues = append(s.queues, queue{priority: j.Priority, team: j.Team})
 		}
 	}
-	slices.SortFunc(s.queues, func(a, b queue) int { return cmp.Compare(b.priority, a.priority) })
+	slices.SortFunc(s.queues, func(a, b queue) int { return cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(a.team, b.team)) })
 }
 
 // inSteps rounds every time to the resolution, so that GPU-time is a whole number.

@@ -117,9 +117,6 @@ func (s *sim) freeNodes(need int, avoid bitset) bitset {
 	if avoid == nil {
 		return free
 	}
-	if s.scratch == nil {
-		s.scratch = newBitset(len(s.free))
-	}
 	n := 0
 	for w := range free {
 		s.scratch[w] = free.without(avoid, w)

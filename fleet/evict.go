@@ -23,7 +23,7 @@ type evictionPlan struct {
 // help looks for a way to start a job that has no place: evict others, or migrate. It tells whether it found one.
 func (s *sim) help(head int) bool {
 	job := head
-	if s.cfg.Big != 0 && passes(s.cfg.Policy) && s.waits(s.run.big) {
+	if s.cfg.Big != 0 && passes(s.cfg.Policy) && s.waits(s.run.big) && s.quotaAllows(s.run.big, nil) {
 		job = s.run.big // others are passing it
 	}
 	j := s.jobs[job]

@@ -160,6 +160,24 @@ func withinQuotas(t *testing.T, r *fleet.Run) {
 	}
 }
 
+// exemptAreSpared checks that nobody is evicted who has run for less than the exempt time since the last start.
+func exemptAreSpared(t *testing.T, r *fleet.Run) {
+	t.Helper()
+	began := map[int]time.Duration{} // by job
+	for i := range r.Spans {
+		sp := &r.Spans[i]
+		goesOn := slices.ContainsFunc(r.Spans[:i], func(b fleet.Span) bool {
+			return b.Job == sp.Job && b.End == sp.Start && (b.Reason == fleet.Migrated || b.Reason == fleet.Rescaled)
+		})
+		if !goesOn {
+			began[sp.Job] = sp.Start
+		}
+		if ran := sp.End - began[sp.Job]; sp.Reason == fleet.Evicted && ran < r.Config.Exempt {
+			t.Fatalf("job %d is evicted at %v after %v, exempt for %v", r.Config.Jobs[sp.Job].ID, sp.End, ran, r.Config.Exempt)
+		}
+	}
+}
+
 // train makes a job an elastic one of 2 to 4 replicas of one or two nodes, if the fleet has so many.
 func train(rng *rand.Rand, j *fleet.Job, topo fleet.Topology) {
 	nodes, dp := 1+rng.IntN(2), 2+rng.IntN(3)
@@ -199,6 +217,7 @@ func TestConservationAtEveryEvent(t *testing.T) {
 		}
 		nobodyShares(t, r)
 		withinQuotas(t, r)
+		exemptAreSpared(t, r)
 		l := r.Ledger()
 		evictions, migrations = evictions+l.Evictions, migrations+l.Migrations
 		for _, q := range r.Queue {
@@ -498,6 +517,7 @@ func FuzzSimulate(f *testing.F) {
 		r := simulate(t, c)
 		nobodyShares(t, r)
 		withinQuotas(t, r)
+		exemptAreSpared(t, r)
 		if total, want := r.SplitAt(c.Horizon).Total(), fleet.GPUTime(c.Topology.GPUs())*fleet.GPUTime(c.Horizon/fleet.Resolution); total != want {
 			t.Fatalf("seed %d: parts add up to %d GPU-ms of %d", seed, total, want)
 		}

@@ -82,8 +82,17 @@ func (s *sim) level(k *queue, q *Queueing) int {
 // merge yields the jobs of several queues, those of the highest level first and then by arrival; a nil level is the same for all. It
 // tells whether there was no end to the yielding.
 func (s *sim) merge(queues []queue, yield func(int) bool, level func(*queue) int) bool {
-	if len(queues) == 1 {
-		for _, i := range queues[0].waiting {
+	some, only := 0, 0
+	for k := range queues {
+		if len(queues[k].waiting) > 0 {
+			some, only = some+1, k
+		}
+	}
+	if some == 0 {
+		return true
+	}
+	if some == 1 { // as nearly always
+		for _, i := range queues[only].waiting {
 			if !yield(int(i)) {
 				return false
 			}

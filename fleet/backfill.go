@@ -7,11 +7,11 @@ import (
 
 // This file is EASY backfill: the reservation for the head of the queue, and the forecast that it is read from.
 //
-// Slurm's backfill plugin does the same every 30 s (bf_interval) for the first 100 jobs of the queue (bf_max_job_test), within 1,440
-// minutes from now (bf_window) in steps of 60 s (bf_resolution), and reserves a place for each of them, not only for the head
-// (conservative backfill). Here it happens at every event, to the millisecond, for the whole queue, and without end: the first
-// EASY (Lifka 1995) had one reservation. In Slurm a limit is enforced, so that a reservation is always kept; here nobody is killed at the
-// limit, for it is the checkpoint writes and restarts, which users forget, that go beyond it.
+// Slurm's backfill plugin does the same every 30 s (bf_interval) for the first 100 jobs of the queue (bf_max_job_test; 500 in newer
+// versions), within 1,440 minutes from now (bf_window) in steps of 60 s (bf_resolution), and reserves a place for each of them, not only
+// for the head: conservative backfill. Here it happens at every event, to the millisecond, for the whole queue and without a window;
+// the first EASY (Lifka 1995) had one reservation. Slurm enforces limits, so jobs leave a reservation in time; here nobody is killed
+// at the limit, for what goes beyond it is mostly what users forget: checkpoint writes and restarts.
 
 // Backfill is who may pass a job that has no place.
 type Backfill uint8
@@ -44,8 +44,8 @@ func (b Backfill) String() string { return nameOf(b, "strict", "greedy", "reserv
 type reservation struct {
 	job   *Job
 	at    time.Duration // forever if none is foreseen
-	nodes bitset        // valid until the next reservation
-	spare int           // GPUs of its one node that a job for one node leaves over at that time
+	nodes bitset
+	spare int // GPUs of its one node that a job for one node leaves over at that time
 }
 
 // keepsFrom is the nodes that another job must stay away from: nil for one that ends in time or can do with what is left over.
@@ -73,7 +73,9 @@ func (s *sim) due(id int32) time.Duration {
 // then, and the head need n of the f + m. The reservation then holds max(0, n − m) of the free ones, and leaves to others
 // f − max(0, n − m) = min(f, f + m − n): all that is free now, but no more than will be spare. That is EASY's rule by counting processors.
 // After each job that passes, f and m are counted anew: one that ends in time moves a node from f to m, which leaves f + m as it was.
-func (s *sim) reserve(j *Job) reservation {
+//
+// The nodes are put into the set that is given.
+func (s *sim) reserve(j *Job, nodes bitset) reservation {
 	need, l := 1, Contiguous
 	gpus := j.GPUs
 	if j.GPUs > s.topo.GPUsPerNode {
@@ -87,22 +89,18 @@ func (s *sim) reserve(j *Job) reservation {
 	if b.at == forever {
 		return reservation{job: j, at: forever}
 	}
-	r := reservation{job: j, at: max(b.at, s.now+Resolution), nodes: s.reserved}
+	r := reservation{job: j, at: max(b.at, s.now+Resolution), nodes: nodes}
 	from := b.from
 	if r.at > b.at { // overdue: whatever is expected at the next instant is as good
 		from = f.lowest(s.topo, need, l, r.at)
 	}
-	if r.nodes == nil {
-		r.nodes = newBitset(len(s.free))
-		s.reserved = r.nodes
-	}
-	clear(r.nodes)
+	clear(nodes)
 	if l == Contiguous {
 		for n := from; n < from+need; n++ {
-			r.nodes.add(n)
+			nodes.add(n)
 		}
 	} else {
-		f.choose(r.nodes, from, from+s.topo.domain(l), need, r.at)
+		f.choose(nodes, from, from+s.topo.domain(l), need, r.at)
 	}
 	if j.GPUs <= s.topo.GPUsPerNode {
 		r.spare = s.freeBy(from, r.at) - j.GPUs

@@ -22,13 +22,19 @@
 //
 // # Gangs and holes
 //
-// A job that fits into a node takes any free GPUs of one. A larger job is a gang: it takes a run of consecutive whole nodes, all at
-// once or not at all. That is why 2,000 idle GPUs can be too few for a job of 1,000: what counts is the largest hole. There are two
-// ways to make one. Evicting kills jobs of lower priority and loses their work since the last checkpoint; it happens only if the gang
-// then fits, and the cheapest window of nodes is taken. Migrating stops the whole fleet, packs the jobs tighter and lets them go on
-// from where they were, at the price of the pause and of slower running afterwards.
+// A job that fits into a node takes any free GPUs of one. A larger job is a gang: it takes whole nodes, all at once or not at all, and
+// consecutive ones, unless its Locality is content with any of one rack, one pod or the fleet. That is why 2,000 idle GPUs can be too
+// few for a job of 1,000: what counts is the largest hole. There are two ways to make one. Evicting kills jobs of lower priority and
+// loses their work since the last checkpoint; it happens only if the gang then fits, and the cheapest window of nodes is taken.
+// Migrating stops the whole fleet, packs the jobs tighter and lets them go on from where they were, at the price of the pause and of
+// slower running afterwards.
 //
-// A gang may also be content with any nodes of one rack, one pod or the fleet: Job.Locality, required or, with Job.Prefer, preferred.
+// # Queues and teams
+//
+// A Policy is asked whose turn it is and where the job goes. Those of the lab are values of Queueing: an Order (arrival, priority with
+// ageing, fair share), a Backfill (nobody passes a job that waits, everybody may, or EASY's one reservation), and a Fit (first, best,
+// spread). A policy of one's own has the same means: View has the queue, the running jobs with the ends that are expected of
+// them, places and reservations. Whoever decides, a Team never holds more than its quota.
 //
 // # What breaks
 //

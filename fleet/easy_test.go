@@ -41,17 +41,20 @@ func dumbPlace(v fleet.View, j fleet.Job, avoid []int) []int {
 	return lowestPlace(v, j, func(n, gpus int) bool { return v.Free(n) >= gpus && !slices.Contains(avoid, n) })
 }
 
-// lowestPlace is the lowest nodes that will do for a job.
+// lowestPlace is the lowest nodes that will do for a job, all in one rack or pod if it asks for that.
 func lowestPlace(v fleet.View, j fleet.Job, fits func(n, gpus int) bool) (nodes []int) {
 	gpus := min(j.GPUs, v.GPUsPerNode())
 	if j.GPUs > v.GPUsPerNode() {
 		gpus = v.GPUsPerNode()
 	}
 	for n := range v.Nodes() {
+		if gang := j.GPUs > v.GPUsPerNode(); gang && near(j) != fleet.Contiguous && n%domain(v.Topology(), near(j)) == 0 {
+			nodes = nil
+		}
 		switch {
 		case fits(n, gpus):
 			nodes = append(nodes, n)
-		case j.Locality == fleet.Contiguous:
+		case near(j) == fleet.Contiguous:
 			nodes = nil
 		}
 		if len(nodes) == v.Topology().NodesFor(j.GPUs) {
@@ -88,9 +91,11 @@ func dumbReservation(v fleet.View, j fleet.Job) fleet.Reservation {
 			continue
 		case len(nodes) == 1 && j.GPUs <= v.GPUsPerNode():
 			return fleet.Reservation{At: at, Nodes: nodes, Spare: free[nodes[0]] - j.GPUs}
-		case j.Locality == fleet.Anywhere: // those that are busy now first
+		case near(j) != fleet.Contiguous: // those that are busy now first
+			size := domain(v.Topology(), near(j))
+			from := nodes[0] / size * size
 			nodes = nil
-			for n := range free {
+			for n := from; n < from+size; n++ {
 				if free[n] == v.GPUsPerNode() {
 					nodes = append(nodes, n)
 				}
@@ -99,10 +104,19 @@ func dumbReservation(v fleet.View, j fleet.Job) fleet.Reservation {
 				return cmp.Compare(v.Free(a)/v.GPUsPerNode(), v.Free(b)/v.GPUsPerNode())
 			})
 			nodes = nodes[:v.Topology().NodesFor(j.GPUs)]
+			slices.Sort(nodes)
 		}
 		return fleet.Reservation{At: at, Nodes: nodes}
 	}
 	return fleet.Reservation{At: fleet.Never}
+}
+
+// near is the locality that a job really needs.
+func near(j fleet.Job) fleet.Locality {
+	if j.Prefer {
+		return fleet.Anywhere
+	}
+	return j.Locality
 }
 
 // countingEASY is the rule by counting processors, as the literature has it: one GPU per node, any nodes will do.
@@ -145,6 +159,27 @@ func (countingEASY) Decide(v fleet.View) fleet.Decision {
 		}
 	}
 	return fleet.Decision{Job: head, Node: fleet.Wait}
+}
+
+// ownEASY is EASY as a policy of one's own has it, from the parts that View offers.
+type ownEASY struct{}
+
+func (ownEASY) Decide(v fleet.View) fleet.Decision {
+	waits := fleet.Decision{Job: fleet.Nobody, Node: fleet.Wait}
+	var held fleet.Reservation // of the head
+	for i, j := range v.Queue() {
+		avoid := held.Nodes
+		if j.Limit > 0 && v.Now()+j.Limit <= held.At || j.GPUs <= held.Spare {
+			avoid = nil // gone by then, or small enough
+		}
+		if nodes := v.Place(j, fleet.FitFirst, avoid...); nodes != nil {
+			return fleet.Decision{Job: i, Node: nodes[0], Nodes: nodes}
+		}
+		if waits.Job == fleet.Nobody {
+			waits.Job, held = i, v.Reservation(j)
+		}
+	}
+	return waits
 }
 
 // backlog draws a queue that is always long: jobs on one node and gangs of the given localities, limits above, at and below the run
@@ -190,14 +225,53 @@ func TestEASYAgreesWithTheSlowWay(t *testing.T) {
 	overtaken := 0
 	for seed := range uint64(150) {
 		topo := fleet.Topology{Pods: 1, RacksPerPod: 2, NodesPerRack: 2 + int(seed%6), GPUsPerNode: []int{1, 2, 4, 8}[seed%4]}
-		c := backlog(seed, topo, fleet.Contiguous, fleet.Contiguous, fleet.Anywhere)
+		c := backlog(seed, topo, fleet.Contiguous, fleet.Contiguous, fleet.SameRack, fleet.Anywhere)
 		fast := simulate(t, c)
-		c.Policy = dumbEASY{}
-		sameStarts(t, seed, fast, simulate(t, c))
+		for _, c.Policy = range []fleet.Policy{dumbEASY{}, ownEASY{}} {
+			sameStarts(t, seed, fast, simulate(t, c))
+		}
 		overtaken += overtakers(fast)
 	}
 	if overtaken < 1000 {
 		t.Errorf("%d jobs overtook another", overtaken)
+	}
+}
+
+// auditing compares the reservations of the first jobs of the queue with those worked out anew.
+type auditing struct {
+	fleet.Policy
+	t        *testing.T
+	jobs     int
+	compared *int
+}
+
+func (a auditing) Decide(v fleet.View) fleet.Decision {
+	left := a.jobs
+	for _, j := range v.Queue() {
+		got, want := v.Reservation(j), dumbReservation(v, j)
+		fitsNow := dumbPlace(v, j, nil) != nil // then there is nothing to foresee
+		if !fitsNow && (got.At != want.At || got.Spare != want.Spare || !slices.Equal(got.Nodes, want.Nodes)) {
+			a.t.Fatalf("at %v for job %d (%d GPUs, %v): %+v, worked out anew %+v", v.Now(), j.ID, j.GPUs, j.Locality, got, want)
+		}
+		*a.compared++
+		if left--; left == 0 {
+			break
+		}
+	}
+	return a.Policy.Decide(v)
+}
+
+// Forecasts are right through failures, evictions, migrations and rescaling, whatever the policy.
+func TestReservationsAreKeptUpToDate(t *testing.T) {
+	compared := 0
+	for seed := range uint64(60) {
+		c := random(seed)
+		c.Grace = 0 // which nodes are kept for a plan is not for a policy to see
+		c.Policy = auditing{c.Policy, t, 1 + int(seed%2), &compared}
+		simulate(t, c)
+	}
+	if compared < 10_000 {
+		t.Errorf("%d reservations compared", compared)
 	}
 }
 
@@ -280,6 +354,24 @@ func TestEASYKeepsItsPromise(t *testing.T) {
 	}
 	if promises < 1000 || early < 100 {
 		t.Errorf("%d promises, %d starts before", promises, early)
+	}
+}
+
+// Under EASY the preemption switch lets only the big job kill, and defragmentation works, as under the other policies.
+func TestEASYWithTheSwitches(t *testing.T) {
+	for _, grace := range []time.Duration{0, 10 * time.Minute} {
+		c := actI(1.5)
+		c.Grace = grace
+		idle := simulate(t, c).Ledger()
+		c.Preempt = true
+		kill := simulate(t, c).Ledger()
+		c.Preempt, c.Defrag = false, true
+		move := simulate(t, c).Ledger()
+		t.Logf("grace %v: the big job waits %v; %v with preemption, %v with migration; students' median %v", grace, idle.BigWait, kill.BigWait, move.BigWait, idle.StudentMedian)
+		if idle.BigStart != fleet.Never || kill.BigWait != grace || kill.Evictions == 0 || move.BigWait == 0 || move.BigStart == fleet.Never || move.Migrations == 0 {
+			t.Errorf("grace %v: starts at %v, %v after %d evictions, %v after %d migrations",
+				grace, idle.BigStart, kill.BigStart, kill.Evictions, move.BigStart, move.Migrations)
+		}
 	}
 }
 

@@ -21,15 +21,16 @@ type evictionPlan struct {
 }
 
 // help looks for a way to start a job that has no place: evict others, or migrate. It tells whether it found one.
-func (s *sim) help(job int) bool {
-	if s.cfg.Big != 0 && passes(s.cfg.Policy) && s.waits(s.run.big) {
+func (s *sim) help(head int) bool {
+	job := head
+	if s.cfg.Big != 0 && passes(s.cfg.Policy) && s.waits(s.run.big) && s.quotaAllows(s.run.big, nil) {
 		job = s.run.big // others are passing it
 	}
 	j := s.jobs[job]
 	if !s.quotaAllows(job, nil) {
 		return false // a place is of no use to it; logQuotas says so
 	}
-	s.logWaits(job)
+	s.logWaits(job, job == head)
 	evict := j.Priority > s.queues[len(s.queues)-1].priority && (Preempts(s.cfg.Policy) || s.cfg.Preempt && j.ID == s.cfg.Big)
 	migrate := s.cfg.Defrag && j.GPUs > s.topo.GPUsPerNode && len(s.plans) == 0
 	if !evict && !migrate || s.planned(job) {

@@ -40,7 +40,7 @@ func digest(r *fleet.Run) uint64 {
 }
 
 // random draws a configuration that uses every mechanism: nodes of 1 to 16 GPUs, sizes up to gangs that do not fill their last node, priorities, failures
-// that overlap and flap, evictions with and without grace, migrations, checkpoints with and without cost.
+// that overlap and flap, evictions with and without grace, migrations, checkpoints with and without cost; and what organize adds.
 func random(seed uint64) fleet.Config {
 	rng := rand.New(rand.NewPCG(seed, 99))
 	pick := func(d ...time.Duration) time.Duration { return d[rng.IntN(len(d))] }
@@ -94,7 +94,89 @@ func random(seed uint64) fleet.Config {
 		}
 		c.Faults = append(c.Faults, f)
 	}
+	organize(rand.New(rand.NewPCG(seed, 100)), &c)
 	return c
+}
+
+// organize adds what only some fleets have: racks and pods, other policies, exempt time, limits, and teams with quotas and shares. Every
+// job can still run: quotas hold each of their jobs, and gangs that are larger than a rack or pod only prefer one.
+func organize(rng *rand.Rand, c *fleet.Config) {
+	t := &c.Topology
+	for range rng.IntN(3) {
+		if t.NodesPerRack%2 == 0 {
+			t.NodesPerRack, t.RacksPerPod = t.NodesPerRack/2, t.RacksPerPod*2
+		}
+	}
+	if rng.IntN(2) == 0 && t.RacksPerPod%2 == 0 {
+		t.RacksPerPod, t.Pods = t.RacksPerPod/2, t.Pods*2
+	}
+	switch rng.IntN(4) {
+	case 0:
+		c.Policy = fleet.EASY
+	case 1:
+		q := fleet.Queueing{
+			Name: "parts", Order: fleet.Order(rng.IntN(3)), Backfill: fleet.Backfill(rng.IntN(3)), Fit: fleet.Fit(rng.IntN(3)), Evicts: rng.IntN(2) == 0,
+		}
+		if q.Order == fleet.ByPriority {
+			q.Ageing = []time.Duration{0, time.Second, 20 * time.Minute}[rng.IntN(3)]
+		}
+		if q.Order == fleet.ByShare {
+			q.HalfLife = []time.Duration{0, 5 * time.Minute, time.Hour}[rng.IntN(3)]
+		}
+		c.Policy = q
+	}
+	c.Exempt = []time.Duration{0, 0, time.Minute, time.Hour}[rng.IntN(4)]
+	for range rng.IntN(2) * rng.IntN(4) {
+		c.Teams = append(c.Teams, fleet.Team{Quota: rng.IntN(2) * (1 + rng.IntN(t.GPUs())), Shares: rng.IntN(3)})
+	}
+	for i := range c.Jobs {
+		j := &c.Jobs[i]
+		j.Limit = time.Duration([]float64{0, 0.5, 1, 1.2, 5}[rng.IntN(5)] * float64(j.Work))
+		j.Team = rng.IntN(len(c.Teams) + 1)
+		if j.Team > 0 && c.Teams[j.Team-1].Quota > 0 {
+			c.Teams[j.Team-1].Quota = max(c.Teams[j.Team-1].Quota, t.NodesFor(j.GPUs)*t.GPUsPerNode)
+		}
+		j.Prefer = j.Prefer || t.NodesFor(j.GPUs) > domain(*t, j.Locality)
+	}
+}
+
+// withinQuotas checks that no team ever holds more than it may.
+func withinQuotas(t *testing.T, r *fleet.Run) {
+	t.Helper()
+	for k, team := range r.Config.Teams {
+		for i := range r.Spans {
+			if team.Quota == 0 || r.Config.Jobs[r.Spans[i].Job].Team != k+1 {
+				continue
+			}
+			held, at := 0, r.Spans[i].Start // it can only grow when a span starts
+			for x := range r.Spans {
+				if sp := &r.Spans[x]; sp.Start <= at && at < sp.End && r.Config.Jobs[sp.Job].Team == k+1 {
+					held += sp.GPUs()
+				}
+			}
+			if held > team.Quota {
+				t.Fatalf("at %v team %d holds %d GPUs, its quota is %d", at, k+1, held, team.Quota)
+			}
+		}
+	}
+}
+
+// exemptAreSpared checks that nobody is evicted who has run for less than the exempt time since the last start.
+func exemptAreSpared(t *testing.T, r *fleet.Run) {
+	t.Helper()
+	began := map[int]time.Duration{} // by job
+	for i := range r.Spans {
+		sp := &r.Spans[i]
+		goesOn := slices.ContainsFunc(r.Spans[:i], func(b fleet.Span) bool {
+			return b.Job == sp.Job && b.End == sp.Start && (b.Reason == fleet.Migrated || b.Reason == fleet.Rescaled)
+		})
+		if !goesOn {
+			began[sp.Job] = sp.Start
+		}
+		if ran := sp.End - began[sp.Job]; sp.Reason == fleet.Evicted && ran < r.Config.Exempt {
+			t.Fatalf("job %d is evicted at %v after %v, exempt for %v", r.Config.Jobs[sp.Job].ID, sp.End, ran, r.Config.Exempt)
+		}
+	}
 }
 
 // train makes a job an elastic one of 2 to 4 replicas of one or two nodes, if the fleet has so many.
@@ -134,6 +216,8 @@ func TestConservationAtEveryEvent(t *testing.T) {
 			}
 		}
 		nobodyShares(t, r)
+		withinQuotas(t, r)
+		exemptAreSpared(t, r)
 		l := r.Ledger()
 		evictions, migrations = evictions+l.Evictions, migrations+l.Migrations
 		for _, q := range r.Queue {
@@ -433,6 +517,8 @@ func FuzzSimulate(f *testing.F) {
 		c := random(seed)
 		r := simulate(t, c)
 		nobodyShares(t, r)
+		withinQuotas(t, r)
+		exemptAreSpared(t, r)
 		if total, want := r.SplitAt(c.Horizon).Total(), fleet.GPUTime(c.Topology.GPUs())*fleet.GPUTime(c.Horizon/fleet.Resolution); total != want {
 			t.Fatalf("seed %d: parts add up to %d GPU-ms of %d", seed, total, want)
 		}

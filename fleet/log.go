@@ -168,21 +168,22 @@ func (s *sim) once(job, sort int) bool {
 	return !said
 }
 
-// logWaits says of a gang, or of the watched job, why it does not start.
-func (s *sim) logWaits(job int) {
+// logWaits says of a gang, or of the watched job, why it does not start; and of the head of the queue what is reserved for it.
+func (s *sim) logWaits(job int, head bool) {
 	j := s.jobs[job]
 	if j.GPUs <= s.topo.GPUsPerNode && j.ID != s.cfg.Big || !s.once(job, saidWaits) {
 		return
 	}
-	s.log(BigWaits, -1, j.ID, "job %d waits: needs %s, %s, %s%s", j.ID, s.need(j), s.most(j), s.idleWords(j), s.reservedWords(&j))
+	reserved := ""
+	if q, ours := asQueueing(s.cfg.Policy); head && ours && q.Backfill == Reserve {
+		reserved = s.reservedWords(&j)
+	}
+	s.log(BigWaits, -1, j.ID, "job %d waits: needs %s, %s, %s%s", j.ID, s.need(j), s.most(j), s.idleWords(j), reserved)
 }
 
 // reservedWords says what EASY keeps for a job.
 func (s *sim) reservedWords(j *Job) string {
-	if q, ours := asQueueing(s.cfg.Policy); !ours || q.Backfill != Reserve {
-		return ""
-	}
-	r := s.reserve(j)
+	r := s.reserve(j, newBitset(len(s.free)))
 	if r.at == forever {
 		return "; nothing is reserved, for no end of the running jobs is foreseen that would make room"
 	}

@@ -19,8 +19,9 @@ const (
 	// ByPriority takes the highest Job.Priority first, and of equal ones the first to arrive. With Queueing.Ageing a job rises by one
 	// level for each such time since its arrival, as in Slurm's multifactor plugin (PriorityWeightAge), so that nobody starves. As there
 	// the age is capped, by default at 7 days: PriorityMaxAge. Two things differ: levels are whole, so that a job overtakes at one instant
-	// that can be read off; and a killed job keeps its age, where Slurm counts a requeued one's anew. Ageing changes the order
-	// alone: nobody is ever evicted by a job that is merely old, as Slurm preempts by QOS or partition and not by age.
+	// that can be read off, at the first change of the fleet after it (Slurm: PriorityCalcPeriod, every 5 minutes); and a killed job
+	// keeps its age, where Slurm counts a requeued one's anew. Ageing changes the order alone: nobody is ever evicted by a job that
+	// is merely old, as Slurm preempts by QOS or partition and not by age.
 	ByPriority
 	// ByShare is fair share: first the jobs of the team that has used the least GPU-time per share, by arrival within the team. Usage
 	// decays with Queueing.HalfLife, and GPUs that are held count, at work or not, as in Slurm's fair share. Of teams that have used
@@ -81,8 +82,17 @@ func (s *sim) level(k *queue, q *Queueing) int {
 // merge yields the jobs of several queues, those of the highest level first and then by arrival; a nil level is the same for all. It
 // tells whether there was no end to the yielding.
 func (s *sim) merge(queues []queue, yield func(int) bool, level func(*queue) int) bool {
-	if len(queues) == 1 {
-		for _, i := range queues[0].waiting {
+	some, only := 0, 0
+	for k := range queues {
+		if len(queues[k].waiting) > 0 {
+			some, only = some+1, k
+		}
+	}
+	if some == 0 {
+		return true
+	}
+	if some == 1 { // as nearly always
+		for _, i := range queues[only].waiting {
 			if !yield(int(i)) {
 				return false
 			}

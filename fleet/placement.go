@@ -53,7 +53,8 @@ func (j *Job) near() Locality {
 }
 
 // place is where a job can start now, away from the nodes of avoid. If a gang would only prefer its locality, the next wider one that
-// has room will do: Slurm's topology/tree takes the lowest switch that fits in this way, and Kueue goes up its levels.
+// has room will do: Slurm's topology/tree takes the lowest switch that fits in this way, and Kueue goes up its levels. (Slurm's
+// topology/block, which insists on its blocks, is a rack or pod that is not only preferred.)
 func (s *sim) place(j *Job, f Fit, avoid bitset) Decision {
 	d := Decision{Job: Nobody, Node: Wait}
 	for l := j.Locality; l <= Anywhere; l++ {
@@ -116,9 +117,6 @@ func (s *sim) freeNodes(need int, avoid bitset) bitset {
 	}
 	if avoid == nil {
 		return free
-	}
-	if s.scratch == nil {
-		s.scratch = newBitset(len(s.free))
 	}
 	n := 0
 	for w := range free {

@@ -65,7 +65,7 @@ type Queueing struct {
 
 	Ageing   time.Duration // with ByPriority: each such time of waiting is worth one level of priority; at least 1 s, or 0 for no ageing
 	MaxAge   time.Duration // waiting beyond it is worth nothing more (Slurm: PriorityMaxAge); 0 means 7 days, Slurm's default
-	HalfLife time.Duration // with ByShare: usage so old counts half (Slurm: PriorityDecayHalfLife); at least 5 m, or 0 for 7 days, Slurm's default
+	HalfLife time.Duration // with ByShare: usage so old counts half (Slurm: PriorityDecayHalfLife); at least 5 m; 0 means 7 days, its default
 }
 
 // String is the name of the policy.
@@ -80,7 +80,7 @@ func (q Queueing) Decide(v View) Decision {
 	for i := range s.order(&q) {
 		j := &s.jobs[i]
 		if head != Nobody && hold.job == nil {
-			hold = s.reserve(&s.jobs[head])
+			hold = s.reserve(&s.jobs[head], s.reserved)
 		}
 		if !s.quotaAllows(i, hold.job) {
 			continue

@@ -71,7 +71,8 @@ func (s *sim) checkDecision(d Decision) error {
 		return nil
 	}
 	if !s.quotaAllows(d.Job, nil) {
-		return bad("job %d starts: team %s would hold %d GPUs, and its quota is %d", j.ID, s.team(j.Team), s.holds(j.Team, d.Job)+s.charge(&j), s.cfg.Teams[j.Team-1].Quota)
+		would := s.holds(j.Team, d.Job) + s.charge(&j)
+		return bad("job %d starts: team %s would hold %d GPUs, and its quota is %d", j.ID, s.team(j.Team), would, s.cfg.Teams[j.Team-1].Quota)
 	}
 	count := s.topo.NodesFor(j.GPUs)
 	if d.Nodes == nil && (d.Node < 0 || d.Node+count > len(s.free)) {

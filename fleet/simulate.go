@@ -62,8 +62,8 @@ type sim struct {
 
 	// What policies look up.
 	forecasts []*forecast // by GPUs per node, those that were asked for
-	reserved  bitset      // the nodes of the last reservation
-	scratch   bitset      // the free nodes beside it
+	reserved  bitset      // the nodes of EASY's reservation, during one decision
+	scratch   bitset      // free nodes that are not to be avoided, during one search
 
 	working, stranded, idle, failed int
 	queued                          int
@@ -103,7 +103,7 @@ func newSim(c Config) *sim {
 		jobs: c.Jobs, topo: t, replanAt: Never, pausedUntil: Never, hopeless: Nobody, exemptAt: forever,
 		fullMask: 1<<g - 1, free: make([]uint16, n), broken: make([]uint16, n), faults: make([]int32, n*g), outages: make([][]int32, n),
 		kept: make([]int32, n), onNode: make([][]int32, n),
-		byFree: make([]bitset, g+1), nodesWith: make([]int, g+1), histogram: make([]int, g+1), empty: newBitset(n), holeLen: n,
+		byFree: make([]bitset, g+1), nodesWith: make([]int, g+1), histogram: make([]int, g+1), empty: newBitset(n), holeLen: n, reserved: newBitset(n), scratch: newBitset(n),
 		state: make([]jobState, len(c.Jobs)), idle: t.GPUs(),
 		agenda: agenda{jobs: c.Jobs, faults: c.Faults},
 	}

@@ -108,12 +108,13 @@ type Reservation struct {
 	Spare int           // GPUs that will be free on its node and that the job does not need; 0 for a gang, which needs whole nodes
 }
 
-// Reservation works that out for a job from the limits of those that run. Nodes that are down or kept for another job do not count.
+// Reservation works that out for a job from the limits of those that run. Nodes that are down or kept for another job do not count, and a
+// gang that only prefers its locality gets any nodes.
 func (v View) Reservation(j Job) Reservation {
 	if j.GPUs < 1 || j.GPUs > v.s.topo.GPUs() {
 		return Reservation{At: Never}
 	}
-	r := v.s.reserve(&j)
+	r := v.s.reserve(&j, newBitset(v.Nodes()))
 	if r.at == forever {
 		return Reservation{At: Never}
 	}

@@ -1,0 +1,159 @@
+// Command fleet runs the lab's models from a shell: the simulator, the checkpoint formulas, the geometry of elastic training, failures
+// as they occur, and the replay of job traces.
+//
+//	go run ./fleet/cmd/fleet simulate --scenario fragmented --policy best-fit --preempt
+//	go run ./fleet/cmd/fleet checkpoint --mtbf 24h --write 5m --restart 10m --work 500h
+//
+// Each command prints a table, or with --format json one JSON object with the same figures. Times in the output are seconds unless
+// their name says otherwise, ratios are 0–1. It exits with 0 if all went well, with 1 if something could not be read or simulated, and
+// with 2 if the command line is wrong; the reason then stands on the standard error.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// command is one of the program's commands. run gets its own arguments and answers with what is to be printed.
+type command struct {
+	name    string
+	summary string
+	run     func(args []string) (report, error)
+}
+
+func commands() []command {
+	return []command{
+		{"simulate", "run one act of the lab and print its ledger", simulate},
+	}
+}
+
+// errUsage is wrapped by the errors of a wrong command line.
+var errUsage = errors.New("see --help")
+
+func usage(format string, args ...any) error {
+	return fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), errUsage)
+}
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run is the whole program: it returns the exit code.
+func run(args []string, out, problems io.Writer) int {
+	if len(args) == 0 {
+		fmt.Fprint(problems, overview())
+		return 2
+	}
+	name := args[0]
+	if name == "help" || name == "-h" || name == "--help" || name == "-help" {
+		fmt.Fprint(out, overview())
+		return 0
+	}
+	for _, c := range commands() {
+		if c.name != name {
+			continue
+		}
+		r, err := c.run(args[1:])
+		if err == nil {
+			err = r.write(out)
+		}
+		return exitCode(c.name, err, out, problems)
+	}
+	fmt.Fprintf(problems, "fleet: unknown command %q\n\n%s", name, overview())
+	return 2
+}
+
+// helpText is not an error: it is what --help prints.
+type helpText string
+
+func (h helpText) Error() string { return string(h) }
+
+func exitCode(name string, err error, out, problems io.Writer) int {
+	var help helpText
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &help):
+		fmt.Fprint(out, string(help))
+		return 0
+	}
+	fmt.Fprintf(problems, "fleet %s: %v\n", name, err)
+	if errors.Is(err, errUsage) || isBadInput(err) {
+		return 2
+	}
+	return 1
+}
+
+func overview() string {
+	var b strings.Builder
+	fmt.Fprint(&b, "fleet simulates a GPU fleet, and works out when to checkpoint and what a failure costs.\n\nUsage:\n\n  fleet <command> [flags]\n\nCommands:\n\n")
+	for _, c := range commands() {
+		fmt.Fprintf(&b, "  %-12s%s\n", c.name, c.summary)
+	}
+	fmt.Fprint(&b, "\nfleet <command> --help lists the flags of a command.\n")
+	return b.String()
+}
+
+// flags is the flag set of a command, with the flag that all have.
+type flags struct {
+	*flag.FlagSet
+	format string
+	intro  string
+}
+
+func newFlags(name, intro string) *flags {
+	f := &flags{FlagSet: flag.NewFlagSet(name, flag.ContinueOnError), intro: intro}
+	f.SetOutput(io.Discard)
+	f.StringVar(&f.format, "format", "table", "table or json")
+	return f
+}
+
+// parse reads the arguments. The error is usage, or help if that was asked for.
+func (f *flags) parse(args []string) error {
+	err := f.FlagSet.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return helpText(f.help())
+	case err != nil:
+		return usage("%v", err)
+	case f.NArg() > 0:
+		return usage("unexpected argument %q: flags come as --name value", f.Arg(0))
+	case f.format != "table" && f.format != "json":
+		return usage("--format %q: must be table or json", f.format)
+	}
+	return nil
+}
+
+// help lists the flags with their defaults.
+func (f *flags) help() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\nUsage: fleet %s [flags]\n\n", f.intro, f.Name())
+	f.VisitAll(func(x *flag.Flag) {
+		kind, text := flag.UnquoteUsage(x)
+		def := ""
+		if x.DefValue != "" && x.DefValue != "false" {
+			def = " (default " + x.DefValue + ")"
+		}
+		fmt.Fprintf(&b, "  --%s %s\n        %s%s\n", x.Name, kind, text, def)
+	})
+	return b.String()
+}
+
+// given tells whether a flag stands on the command line.
+func (f *flags) given(name string) (yes bool) {
+	f.Visit(func(x *flag.Flag) { yes = yes || x.Name == name })
+	return yes
+}
+
+// oneOf finds the value that a flag names.
+func oneOf[T any](flagName, value string, names []string, values []T) (T, error) {
+	for i, n := range names {
+		if strings.EqualFold(n, value) {
+			return values[i], nil
+		}
+	}
+	var none T
+	return none, usage("--%s %q: must be one of %s", flagName, value, strings.Join(names, ", "))
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"errors"
+	"time"
+
+	"github.com/fleetlab/fleetlab/fleet"
+	"github.com/fleetlab/fleetlab/fleet/elastic"
+	"github.com/fleetlab/fleetlab/fleet/scenario"
+)
+
+// The names of the levers' positions on the command line.
+var (
+	policyNames   = []string{"fcfs", "best-fit", "preemption", "easy"}
+	policies      = []fleet.Policy{fleet.FCFS, fleet.BestFit, fleet.Preemption, fleet.EASY}
+	rescaleNames  = []string{"restart", "wait", "drop", "reshard"}
+	rescalers     = []elastic.Rescaler{elastic.Restart, elastic.WaitForSpare, elastic.DropReplicas, elastic.Reshard}
+	scenarioNames = []string{"fragmented", "gamble", "rescale"}
+	scenarios     = []func(fleet.Config) fleet.Config{scenario.Fragmented, scenario.Gamble, scenario.Rescaled}
+)
+
+const simulateIntro = `Simulates one act of the lab and prints its ledger.
+
+  fragmented  Act I: 10,000 GPUs full of student jobs, and a gang of 1,000 that finds no hole
+  gamble      Act II: a training job on 16,384 GPUs for 54 days, with the failures of Llama 3
+  rescale     Act III: ten nodes of that job fail at once`
+
+func simulate(args []string) (report, error) {
+	c := fleet.Default()
+	f := newFlags("simulate", simulateIntro)
+	act := f.String("scenario", "fragmented", "which `act`: fragmented, gamble or rescale")
+	policy := f.String("policy", "fcfs", "scheduling `policy`: fcfs, best-fit, preemption or easy")
+	rescale := f.String("rescale", "restart", "what a training job does about lost nodes (`strategy`): restart, wait, drop or reshard")
+	f.BoolVar(&c.Preempt, "preempt", false, "the big job may kill small ones")
+	f.BoolVar(&c.Defrag, "defrag", false, "stop the world and migrate jobs when a gang finds no hole")
+	f.DurationVar(&c.Checkpoint, "checkpoint", c.Checkpoint, "`time` of useful work between two checkpoints, 1m to 24h")
+	f.DurationVar(&c.Grace, "grace", c.Grace, "`time` that an evicted job runs on, 0s to 1h")
+	f.DurationVar(&c.Exempt, "exempt", c.Exempt, "nobody is evicted who has run for less `time` than this, 0s to 168h")
+	f.DurationVar(&c.Horizon, "horizon", c.Horizon, "`time` that is simulated in fragmented and rescale, 1s to 9600h; gamble takes 54 days")
+	f.Float64Var(&c.RateUSD, "rate", c.RateUSD, "`dollars` for one GPU for one hour, 0 to 1000")
+	f.Uint64Var(&c.Seed, "seed", c.Seed, "`number` from which jobs and faults are drawn")
+	log := f.Bool("log", false, "print the consequence log too")
+	if err := f.parse(args); err != nil {
+		return report{}, err
+	}
+	var err error
+	if c.Policy, err = oneOf("policy", *policy, policyNames, policies); err != nil {
+		return report{}, err
+	}
+	if c.Rescale, err = oneOf("rescale", *rescale, rescaleNames, rescalers); err != nil {
+		return report{}, err
+	}
+	set, err := oneOf("scenario", *act, scenarioNames, scenarios)
+	if err != nil {
+		return report{}, err
+	}
+	run, err := fleet.Simulate(set(c))
+	if err != nil {
+		return report{}, err
+	}
+	r := report{json: f.format == "json", fields: ledgerFields(*act, run)}
+	if *log {
+		var rows []fields
+		for _, i := range run.Incidents {
+			rows = append(rows, fields{{"id", i.ID}, {"at_s", seconds(i.At)}, {"kind", i.Kind.String()}, {"text", i.Text}})
+		}
+		r.fields.add("incidents", rows)
+	}
+	return r, nil
+}
+
+// ledgerFields is the ledger of a run as figures.
+func ledgerFields(act string, run *fleet.Run) fields {
+	c, l := run.Config, run.Ledger()
+	var f fields
+	f.add("scenario", act)
+	f.add("policy", fleet.PolicyName(c.Policy))
+	f.add("seed", c.Seed)
+	f.add("gpus", c.Topology.GPUs())
+	f.add("jobs", len(c.Jobs))
+	f.add("window_s", seconds(l.Window.End-l.Window.Start))
+	f.add("checkpoint_s", seconds(c.Checkpoint))
+	f.add("goodput", l.Goodput)
+	f.add("goodput_met", l.GoodputMet())
+	f.add("cluster_mfu", l.ClusterMFU)
+	f.add("fragmentation", l.Fragmentation)
+	f.add("fragmentation_met", l.FragmentationMet())
+	f.add("fgd_of_idle", l.FGDOfIdle)
+	f.add("fgd_of_total", l.FGDOfTotal)
+	f.add("sla_met", l.SLAMet)
+	f.add("big_wait_s", seconds(l.BigWait))
+	f.add("big_started", l.BigStart != fleet.Never)
+	f.add("student_wait_median_s", seconds(l.StudentMedian))
+	f.add("student_wait_p95_s", seconds(l.StudentP95))
+	f.add("cost_per_hour_usd", l.CostPerHourUSD)
+	f.add("cost_usd", l.CostUSD)
+	f.add("waste_usd", l.WasteUSD)
+	f.add("failures", l.Failures)
+	f.add("mtbf_s", orNone(l.Failures > 0, seconds(l.MTBF)))
+	f.add("evictions", l.Evictions)
+	f.add("migrations", l.Migrations)
+	f.add("price_gpu_h", l.Price.Total().Hours())
+	f.add("price_usd", l.Price.USD)
+	var parts fields
+	for p, g := range l.Split {
+		parts.add(fleet.Part(p).String(), g.Hours())
+	}
+	f.add("gpu_hours", parts)
+	if l.Training.Window.End > 0 {
+		f.add("training", trainingFields(l.Training))
+	}
+	return f
+}
+
+func trainingFields(t fleet.TrainingLedger) fields {
+	return fields{
+		{"window_s", seconds(t.Window.End - t.Window.Start)},
+		{"goodput", t.Goodput},
+		{"mfu", t.MFU},
+		{"work_s", seconds(t.Work)},
+		{"tokens", t.Tokens},
+		{"tokens_per_s", t.TokensPerSecond},
+		{"crashes", t.Crashes},
+		{"rescales", t.Rescales},
+		{"waits", t.Waits},
+		{"useful_gpu_h", t.Split[fleet.Useful].Hours()},
+		{"checkpoint_gpu_h", t.Split[fleet.Checkpoint].Hours()},
+		{"rework_gpu_h", t.Split[fleet.Rework].Hours()},
+		{"detect_gpu_h", t.Detect.Hours()},
+		{"reschedule_gpu_h", t.Reschedule.Hours()},
+		{"load_gpu_h", t.Load.Hours()},
+		{"warm_up_gpu_h", t.WarmUp.Hours()},
+		{"stall_gpu_h", t.Stall.Hours()},
+		{"stranded_gpu_h", t.Split[fleet.Stranded].Hours()},
+		{"lacking_gpu_h", t.Lacking.Hours()},
+	}
+}
+
+// orNone is the value if there is one, else nil.
+func orNone(some bool, value any) any {
+	if some {
+		return value
+	}
+	return nil
+}
+
+// isBadInput tells whether an error is the user's input, not a file or the program.
+func isBadInput(err error) bool {
+	return errors.Is(err, fleet.ErrConfig)
+}
+
+// days is a number of days as a time.
+func days(n float64) time.Duration { return time.Duration(n * 24 * float64(time.Hour)) }

@@ -48,7 +48,7 @@ func (s *sim) order(q *Queueing) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		switch {
 		case q.Order == ByPriority && q.Ageing > 0:
-			s.merge(s.queues, yield, func(k *queue) int { return s.level(k, q) })
+			s.merge(s.queues, yield, func(priority int, first int32) int { return s.level(priority, first, q) })
 		case q.Order == ByPriority:
 			for from := 0; from < len(s.queues); { // queues are sorted by priority
 				to := from + 1
@@ -74,53 +74,42 @@ func (s *sim) order(q *Queueing) iter.Seq[int] {
 }
 
 // level is the priority of the first job that waits in a queue, with what its age is worth. Those behind it have no higher one.
-func (s *sim) level(k *queue, q *Queueing) int {
-	age := min(s.now-s.jobs[k.waiting[0]].Arrival, cmp.Or(q.MaxAge, defaultMaxAge))
-	return k.priority + int(age/q.Ageing)
+func (s *sim) level(priority int, first int32, q *Queueing) int {
+	age := min(s.now-s.jobs[first].Arrival, cmp.Or(q.MaxAge, defaultMaxAge))
+	return priority + int(age/q.Ageing)
 }
 
 // merge yields the jobs of several queues, those of the highest level first and then by arrival; a nil level is the same for all. It
 // tells whether there was no end to the yielding.
-func (s *sim) merge(queues []queue, yield func(int) bool, level func(*queue) int) bool {
-	some, only := 0, 0
-	for k := range queues {
-		if len(queues[k].waiting) > 0 {
-			some, only = some+1, k
-		}
-	}
-	if some == 0 {
-		return true
-	}
-	if some == 1 { // as nearly always
-		for _, i := range queues[only].waiting {
+func (s *sim) merge(queues []queue, yield func(int) bool, level func(priority int, first int32) int) bool {
+	if len(queues) == 1 {
+		for _, i := range queues[0].waiting {
 			if !yield(int(i)) {
 				return false
 			}
 		}
 		return true
 	}
-	rest := slices.Clone(queues)
+	var few [8]int // how far each queue has been yielded; usually there are two, and this is asked at every event
+	at := append(few[:0], make([]int, len(queues))...)
 	for {
-		var first *queue
-		var highest int
-		for k := range rest {
-			r := &rest[k]
-			if len(r.waiting) == 0 {
+		next, from, highest := int32(-1), 0, 0
+		for k := range queues {
+			if at[k] == len(queues[k].waiting) {
 				continue
 			}
-			l := 0
+			first, l := queues[k].waiting[at[k]], 0
 			if level != nil {
-				l = level(r)
+				l = level(queues[k].priority, first)
 			}
-			if first == nil || l > highest || l == highest && r.waiting[0] < first.waiting[0] { // jobs are numbered in order of arrival
-				first, highest = r, l
+			if next < 0 || l > highest || l == highest && first < next { // jobs are numbered in order of arrival
+				next, from, highest = first, k, l
 			}
 		}
-		if first == nil {
+		if next < 0 {
 			return true
 		}
-		next := first.waiting[0]
-		first.waiting = first.waiting[1:]
+		at[from]++
 		if !yield(int(next)) {
 			return false
 		}

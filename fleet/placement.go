@@ -131,6 +131,9 @@ func (s *sim) freeNodes(need int, avoid bitset) bitset {
 
 // cutFrom is the first node of the run of free nodes from which a gang of consecutive nodes is cut.
 func (s *sim) cutFrom(need int, f Fit, avoid bitset) int {
+	if s.holeLen < need { // up to date while a policy is asked; a gang at the head of the queue is tried at every event
+		return Wait
+	}
 	at, best := Wait, 0
 	for start, n := range s.freeNodes(need, avoid).runs {
 		if n < need || at != Wait && (f == FitBest && n >= best || f == FitSpread && n <= best) {

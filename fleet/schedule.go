@@ -82,24 +82,42 @@ func (s *sim) checkDecision(d Decision) error {
 	if count > 1 {
 		need = s.topo.GPUsPerNode
 	}
-	nodes := s.placeOf(d)
-	if len(nodes) != count {
-		return bad("job %d needs %s, not %d", j.ID, plural(count, "node"), len(nodes))
+	if d.Nodes != nil && len(d.Nodes) != count {
+		return bad("job %d needs %s, not %d", j.ID, plural(count, "node"), len(d.Nodes))
 	}
-	seen := newBitset(len(s.free))
-	for _, n := range nodes {
+	for k := range count {
+		n := d.node(k)
 		if free := (View{s}).Free(n); free < need {
 			return bad("job %d needs %d GPUs of node %d, which has %d free", j.ID, need, n, free)
 		}
-		if seen.has(n) {
+		if d.Nodes != nil && slices.Contains(d.Nodes[:k], n) {
 			return bad("job %d is given node %d twice", j.ID, n)
 		}
-		seen.add(n)
 	}
-	if !j.Prefer && !s.topo.near(nodes, j.Locality) {
-		return bad("job %d is given nodes %v: must be %v", j.ID, nodes, j.Locality)
+	if count > 1 && !j.Prefer && !s.near(d, count, j.Locality) {
+		return bad("job %d is given nodes %v: must be %v", j.ID, s.placeOf(d), j.Locality)
 	}
 	return nil
+}
+
+// node is the k-th node of a decision.
+func (d *Decision) node(k int) int {
+	if d.Nodes != nil {
+		return d.Nodes[k]
+	}
+	return d.Node + k
+}
+
+// near tells whether the nodes of a decision are as near to each other as a locality asks.
+func (s *sim) near(d Decision, count int, l Locality) bool {
+	first := d.node(0)
+	for k := range count {
+		n := d.node(k)
+		if l == Contiguous && n != first+k || l == SameRack && s.topo.Rack(n) != s.topo.Rack(first) || l == SamePod && s.topo.Pod(n) != s.topo.Pod(first) {
+			return false
+		}
+	}
+	return true
 }
 
 // placeOf is the nodes that a decision gives to a job.

@@ -28,17 +28,6 @@ func (t Topology) Pod(node int) int { return t.Rack(node) / t.RacksPerPod }
 // NodesFor is the number of nodes that a job of so many GPUs holds: one if it fits into a node, else a run of whole ones.
 func (t Topology) NodesFor(gpus int) int { return (gpus + t.GPUsPerNode - 1) / t.GPUsPerNode }
 
-// near tells whether nodes are as near to each other as a locality asks.
-func (t Topology) near(nodes []int, l Locality) bool {
-	for i, n := range nodes {
-		switch {
-		case l == Contiguous && n != nodes[0]+i, l == SameRack && t.Rack(n) != t.Rack(nodes[0]), l == SamePod && t.Pod(n) != t.Pod(nodes[0]):
-			return false
-		}
-	}
-	return true
-}
-
 // domain is the number of nodes in a rack, a pod or the fleet.
 func (t Topology) domain(l Locality) int {
 	switch l {

@@ -3,6 +3,7 @@ package facts
 
 // Fact is one outside number.
 type Fact struct {
+	Name     string // of its variable in this package
 	Value    float64
 	Unit     string
 	Low      float64 // published range, 0 if there is none
@@ -24,14 +25,16 @@ const (
 	Assumed    Mark = "A" // chosen for the lab; no source claims it
 )
 
-// GPUHourUSD is the price of an H100 for one hour, used or idle.
-var GPUHourUSD = Fact{
-	Value: 3, Unit: "USD per GPU-hour", Low: 1.99, High: 5,
-	Source: "on-demand list prices of H100 clouds (Low to High); Value is the middle of the $2–4 that the lab speaks of", Date: "2026-05", Verified: Quoted,
-}
-
-// Llama3MFU is the model FLOPs utilisation of the 405B run on 16,384 GPUs.
-var Llama3MFU = Fact{
-	Value: 0.41, Unit: "model FLOPs / peak FLOPs",
-	Source: "The Llama 3 Herd of Models, arXiv 2407.21783, Table 4 (TP 8, PP 16, DP 128)", Date: "2024-07", Verified: Verbatim,
+// All lists every fact, by subject.
+func All() []Fact {
+	return []Fact{
+		Llama3Interrupted, Llama3Planned, Llama3EffectiveTime, MetaRSC1Failures, MetaRSC2Failures, MetaMTTF8, MetaMTTF1024, MetaMTTF16384, MetaMTTF131072,
+		LANLShape, TraceFailures, TraceShape, TraceCoincide, RepairMedian, RepairMean, OPTManualRestarts, OPTAutomaticRestarts,
+		BytesPerParameter, BLOOMCheckpointTB, OPTCheckpointTB, RestartDetect, RestartReschedule, RestartWarmUp, ByteCheckpointBlock,
+		ByteCheckpointPersist, ByteCheckpointLoad, ByteCheckpointHDFS, MetaCheckpointWrite, MetaRestart, ElasticStall, RestartStall,
+		Llama3MFU, MegaScaleMFU, BatchTokens, H100PeakFLOPS, H100TDPWatts, RackNodes, PodRacks, StorageTBps,
+		GPUHourUSD, GPUHourYearUSD, NodeKilowatts, IdleGPUWatts,
+		SlurmBackfillInterval, SlurmBackfillWindow, SlurmBackfillDepth, SlurmBackfillResolution, KubernetesGrace, MetaPreemptibleAfter, MetaLongestJob,
+		PhillyRunMean, PhillyRunMedian, PhillyQueueMean, PhillyFailed, HeliosRunMean, HeliosRunMedian, FGDFragOfTotal, BestFitFragOfTotal, RandomFragOfTotal,
+	}
 }

@@ -129,7 +129,7 @@ func faults(c fleet.Config) []fleet.Fault {
 	var causes []string
 	var weights []float64
 	for _, i := range facts.Llama3Interruptions {
-		if i.Scope == facts.ScopeNode {
+		if i.Scope == facts.ScopeGPU || i.Scope == facts.ScopeNode { // a broken GPU takes its node out: this fleet drains
 			causes, weights = append(causes, i.Cause), append(weights, float64(i.Count))
 		}
 	}

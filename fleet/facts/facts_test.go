@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"math"
+	"path/filepath"
 	"testing"
 
 	"github.com/fleetlab/fleetlab/fleet/facts"
@@ -55,7 +56,7 @@ func TestFactsAreComplete(t *testing.T) {
 
 // Every variable of type Fact is in All, under its own name.
 func TestAllListsEveryFact(t *testing.T) {
-	packages, err := parser.ParseDir(token.NewFileSet(), ".", nil, 0)
+	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,11 @@ func TestAllListsEveryFact(t *testing.T) {
 		listed[f.Name] = true
 	}
 	declared := 0
-	for _, file := range packages["facts"].Files {
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
 		ast.Inspect(file, func(n ast.Node) bool {
 			v, ok := n.(*ast.ValueSpec)
 			if !ok || len(v.Values) != 1 {

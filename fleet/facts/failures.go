@@ -105,3 +105,19 @@ var (
 	OPTManualRestarts    = Fact{Name: "OPTManualRestarts", Value: 35, Unit: "manual restarts of OPT-175B on 992 A100, at least", Source: "OPT paper", Date: "2022", Verified: Quoted}
 	OPTAutomaticRestarts = Fact{Name: "OPTAutomaticRestarts", Value: 70, Unit: "automatic restarts of OPT-175B, about", Source: "OPT paper", Date: "2022", Verified: Quoted}
 )
+
+// RepairTime is how long faults of one class lasted.
+type RepairTime struct {
+	Class        string
+	Faults       int
+	Median, Mean float64 // days
+}
+
+// RepairTimes are the repair times of hardware by class, from the first to the last hour that a server was out: stepfun-ai/InfiniteHBD-Trace
+// (Apache-2.0), 584 faults of 400 servers in 348 days, 2025, C. Where a class is not listed, RepairMedian and RepairMean hold.
+var RepairTimes = []RepairTime{
+	{"GPU", 158, 0.70, 6.34},
+	{"Network switch/cable", 40, 1.97, 4.98},
+	{"NIC", 30, 0.49, 10.68},
+	{"Power supply", 26, 14.63, 18.29},
+}

@@ -85,13 +85,20 @@ func (s *sim) checkDecision(d Decision) error {
 	if d.Nodes != nil && len(d.Nodes) != count {
 		return bad("job %d needs %s, not %d", j.ID, plural(count, "node"), len(d.Nodes))
 	}
+	var seen bitset // consecutive nodes are different ones
+	if d.Nodes != nil {
+		seen = newBitset(len(s.free))
+	}
 	for k := range count {
 		n := d.node(k)
 		if free := (View{s}).Free(n); free < need {
 			return bad("job %d needs %d GPUs of node %d, which has %d free", j.ID, need, n, free)
 		}
-		if d.Nodes != nil && slices.Contains(d.Nodes[:k], n) {
-			return bad("job %d is given node %d twice", j.ID, n)
+		if seen != nil {
+			if seen.has(n) {
+				return bad("job %d is given node %d twice", j.ID, n)
+			}
+			seen.add(n)
 		}
 	}
 	if count > 1 && !j.Prefer && !s.near(d, count, j.Locality) {

@@ -68,14 +68,14 @@ const (
 
 // Llama3 is the mix and the rate of Llama 3's log (see facts.Llama3Interruptions): 3.79e-3 interruptions per node-day, which for 2,048
 // nodes is one in 3.1 hours. Gaps are exponential; a broken GPU takes its node out, as that fleet did. Repair times are those of another
-// fleet's log (facts.RepairTimes). Silent data corruption is noticed after three hours on average, which no source says (Assumed).
+// fleet's log (facts.RepairTimes). Silent data corruption is noticed after an hour on average, which no source says (Assumed).
 func Llama3(t fleet.Topology) Model {
 	m := Model{Topology: t, Horizon: facts.Llama3Window, Shape: 1, Drain: true, Behind: int(facts.RackNodes.Value)}
 	m.PerNodeDay = 24 / facts.Llama3MTBF().Hours() / facts.Llama3Nodes
 	for _, i := range facts.Llama3Interruptions {
 		c := Cause{Name: i.Cause, Weight: float64(i.Count), Scope: i.Scope, Repair: repairOf(i)}
 		if i.Cause == "Silent data corruption" {
-			c.Silent = 3 * time.Hour
+			c.Silent = time.Hour
 		}
 		m.Causes = append(m.Causes, c)
 	}

@@ -22,6 +22,7 @@ const (
 	streamWork
 	streamFaults
 	streamPhases
+	streamLimits
 )
 
 // Size is a number of GPUs and the share of jobs that ask for so many.
@@ -41,6 +42,7 @@ type Students struct {
 	Sigma   float64       // of its logarithm
 	Write   time.Duration // one checkpoint write of a small job
 	Restart time.Duration // load and warm-up of a small job
+	Overask float64       // users ask for 1 to so many times the run time that they will need, all ratios equally likely; 0 for no limits
 }
 
 // Act I's load and its big job. The morning rush fills the fleet; then jobs end here and there and fewer arrive, until about
@@ -50,10 +52,11 @@ var (
 		PerHour: []float64{4800, 300, 360, 240, 500, 520, 520, 510, 510, 500},
 		Sizes:   []Size{{1, 0.40}, {2, 0.35}, {4, 0.25}},
 		Median:  5 * time.Hour, Sigma: 1.0,
-		Write: 30 * time.Second, Restart: 3 * time.Minute,
+		Write: 30 * time.Second, Restart: 3 * time.Minute, Overask: 4,
 	}
 	ActIBig = fleet.Job{
 		GPUs: 1000, Arrival: 4*time.Hour + 30*time.Minute, Work: 24 * time.Hour, Priority: 10, Write: 2 * time.Minute, Restart: 6 * time.Minute,
+		Limit: 30 * time.Hour,
 	}
 )
 
@@ -80,6 +83,7 @@ func (s Students) jobs(seed uint64, horizon time.Duration) []fleet.Job {
 	sizes := distuv.NewCategorical(s.shares(), rand.NewPCG(seed, streamSizes))
 	work := distuv.LogNormal{Mu: math.Log(s.Median.Seconds()), Sigma: s.Sigma, Src: rand.NewPCG(seed, streamWork)}
 	phases := rand.New(rand.NewPCG(seed, streamPhases))
+	limits := rand.New(rand.NewPCG(seed, streamLimits))
 	var jobs []fleet.Job
 	var hours float64 // of the last arrival
 	for {
@@ -88,10 +92,15 @@ func (s Students) jobs(seed uint64, horizon time.Duration) []fleet.Job {
 		if t >= horizon {
 			return jobs
 		}
-		jobs = append(jobs, fleet.Job{
+		j := fleet.Job{
 			ID: len(jobs) + 1, GPUs: s.Sizes[int(sizes.Rand())].GPUs, Arrival: t,
 			Work: max(time.Minute, seconds(work.Rand())), Write: s.Write, Restart: s.Restart, Phase: phases.IntN(1000),
-		})
+		}
+		if s.Overask > 0 {
+			ratio := 1 + limits.Float64()*(s.Overask-1)
+			j.Limit = seconds(j.Work.Seconds()*ratio) + 10*time.Minute // for the writes
+		}
+		jobs = append(jobs, j)
 	}
 }
 

@@ -2,7 +2,7 @@
 # Every path in a recipe is relative to this folder, so a space in the folder's own path does no harm.
 
 PYTHON ?= python3
-# Flags for JupyterLab, as in: make lab ARGS="--no-browser --port=9000"
+# Flags for JupyterLab, as in: make lab ARGS="--no-browser --port=9000"; for make fleet its command and flags
 ARGS ?=
 
 VENV_PYTHON := .venv/bin/python
@@ -15,7 +15,7 @@ export JUPYTER_PREFER_ENV_PATH := 1
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help lab setup author test lint bench fmt clean need
+.PHONY: help lab setup author fleet test lint bench fmt clean need
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r target text; do printf '%-14s %s\n' "$$target" "$$text"; done
@@ -28,6 +28,9 @@ setup: need ## everything that make lab does, except starting JupyterLab
 
 author: setup ## open the instructor's notebooks (notebooks/source) in JupyterLab
 	@"$(VENV_PYTHON)" notebooks/setup/serve.py notebooks source $(ARGS) $(LAB_FLAGS)
+
+fleet: ## run the command line, as in: make fleet ARGS="checkpoint --mtbf 3h --write 25s"
+	@go run ./fleet/cmd/fleet $(or $(ARGS),help)
 
 test: need ## install what the tests need, then run every test
 	@$(PREPARE) test

@@ -291,19 +291,3 @@ func BenchmarkGrid(b *testing.B) {
 		}
 	}
 }
-
-func ExampleFragmented() {
-	c := fleet.Default()
-	c.Defrag = true // stop the world, and pack the jobs
-	run, err := fleet.Simulate(scenario.Fragmented(c))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	l := run.Ledger()
-	fmt.Printf("the big job waits %v and starts; %d jobs moved\n", l.BigWait, l.Migrations)
-	fmt.Printf("pause %.0f GPU-h, tax %.0f GPU-h, $%.0f\n", l.Price.Pause.Hours(), l.Price.Tax.Hours(), l.Price.USD)
-	// Output:
-	// the big job waits 10m0s and starts; 568 jobs moved
-	// pause 1327 GPU-h, tax 216 GPU-h, $4629
-}

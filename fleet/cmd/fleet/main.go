@@ -28,6 +28,9 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"simulate", "run one act of the lab and print its ledger", simulate},
+		{"checkpoint", "how often to write a checkpoint, and what that leaves of the time", checkpoints},
+		{"elastic", "what a training job is left with when nodes fail, by strategy", elastics},
+		{"failures", "draw what breaks, and count it by cause", failures},
 	}
 }
 
@@ -112,7 +115,7 @@ func newFlags(name, intro string) *flags {
 
 // parse reads the arguments. The error is usage, or help if that was asked for.
 func (f *flags) parse(args []string) error {
-	err := f.FlagSet.Parse(args)
+	err := f.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return helpText(f.help())
@@ -136,7 +139,7 @@ func (f *flags) help() string {
 		if x.DefValue != "" && x.DefValue != "false" {
 			def = " (default " + x.DefValue + ")"
 		}
-		fmt.Fprintf(&b, "  --%s %s\n        %s%s\n", x.Name, kind, text, def)
+		fmt.Fprintf(&b, "  --%s\n        %s%s\n", strings.TrimSpace(x.Name+" "+kind), text, def)
 	})
 	return b.String()
 }

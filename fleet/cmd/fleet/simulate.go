@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/fleetlab/fleetlab/fleet"
+	"github.com/fleetlab/fleetlab/fleet/checkpoint"
 	"github.com/fleetlab/fleetlab/fleet/elastic"
+	"github.com/fleetlab/fleetlab/fleet/failure"
 	"github.com/fleetlab/fleetlab/fleet/scenario"
 )
 
@@ -146,7 +148,12 @@ func orNone(some bool, value any) any {
 
 // isBadInput tells whether an error is the user's input, not a file or the program.
 func isBadInput(err error) bool {
-	return errors.Is(err, fleet.ErrConfig)
+	for _, kind := range []error{fleet.ErrConfig, checkpoint.ErrModel, elastic.ErrGeometry, failure.ErrModel} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return false
 }
 
 // days is a number of days as a time.

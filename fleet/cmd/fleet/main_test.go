@@ -1,0 +1,215 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+)
+
+// call runs the program.
+func call(args ...string) (code int, out, problems string) {
+	var o, p strings.Builder
+	code = run(args, &o, &p)
+	return code, o.String(), p.String()
+}
+
+// answer runs the program with --format json and decodes what it says.
+func answer(t *testing.T, args ...string) map[string]any {
+	t.Helper()
+	code, out, problems := call(append(args, "--format", "json")...)
+	if code != 0 || problems != "" {
+		t.Fatalf("%v: exit %d: %s", args, code, problems)
+	}
+	var v map[string]any
+	if err := json.Unmarshal([]byte(out), &v); err != nil {
+		t.Fatalf("%v: %v in %s", args, err, out)
+	}
+	return v
+}
+
+// want compares figures; a tolerance of 1e-9 lets platforms differ in the last bits.
+func want(t *testing.T, v map[string]any, figures map[string]float64) {
+	t.Helper()
+	for name, w := range figures {
+		got, ok := v[name].(float64)
+		if !ok || math.Abs(got-w) > 1e-9*math.Abs(w) {
+			t.Errorf("%s is %v, want %v", name, v[name], w)
+		}
+	}
+}
+
+// Daly 2006's first caption: 117 minutes.
+func TestCheckpointCommand(t *testing.T) {
+	args := []string{"checkpoint", "--mtbf", "24h", "--write", "5m", "--restart", "10m", "--work", "500h"}
+	v := answer(t, args...)
+	want(t, v, map[string]float64{"young_s": 7200})
+	if o := v["optimum_s"].(float64); math.Round(o/60) != 117 || math.Abs(v["daly_s"].(float64)-o) > 0.1 {
+		t.Errorf("optimum %v s, Daly %v s", o, v["daly_s"])
+	}
+	if g := v["goodput"].(float64); math.Abs(500*3600/v["expected_wall_s"].(float64)-g) > 1e-9 {
+		t.Errorf("goodput %v, wall %v", g, v["expected_wall_s"])
+	}
+	at := answer(t, append(args, "--interval", "24h")...)["at_interval"].(map[string]any)
+	if g := at["goodput"].(float64); g > v["goodput"].(float64) || at["interval_s"] != 86400.0 {
+		t.Errorf("%v", at)
+	}
+	// Where no time is long enough there is none.
+	if at := answer(t, "checkpoint", "--mtbf", "1m", "--write", "5m", "--interval", "100h")["at_interval"].(map[string]any); at["expected_wall_s"] != nil {
+		t.Errorf("%v", at)
+	}
+}
+
+func TestElasticCommand(t *testing.T) {
+	for pattern, left := range map[string]float64{"adjacent": 127, "spread": 118} {
+		v := answer(t, "elastic", "--replicas", "128", "--nodes-per-replica", "16", "--failed", "10", "--pattern", pattern)
+		want(t, v, map[string]float64{"replicas_left": left, "best_replicas": 127, "worst_replicas": 118, "after_reshard": 127})
+		rows := v["strategies"].([]any)
+		if len(rows) != 4 {
+			t.Fatalf("%v", rows)
+		}
+		var goodputs []float64
+		for i, name := range []string{"restart", "wait", "drop", "reshard"} {
+			row := rows[i].(map[string]any)
+			if row["strategy"] != name {
+				t.Errorf("row %d is %v", i, row["strategy"])
+			}
+			goodputs = append(goodputs, row["goodput"].(float64))
+		}
+		if drop := rows[2].(map[string]any); drop["replicas"] != left || drop["speed"] != left/128 {
+			t.Errorf("%v", drop)
+		}
+		if !(goodputs[0] < goodputs[1] && goodputs[1] < goodputs[2]) {
+			t.Errorf("goodputs %v", goodputs)
+		}
+	}
+	v := answer(t, "elastic", "--replicas", "100", "--nodes-per-replica", "1", "--failed", "10")
+	want(t, v, map[string]float64{"replicas_left": 90, "replicas_left_share": 0.9})
+	keep := answer(t, "elastic", "--pattern", "spread", "--keep-batch")["strategies"].([]any)[2].(map[string]any)
+	want(t, keep, map[string]float64{"speed": 16.0 / 18})
+	want(t, answer(t, "elastic", "--failed", "0"), map[string]float64{"replicas_left": 128})
+	want(t, answer(t, "elastic", "--replicas", "2", "--nodes-per-replica", "3", "--failed", "6"), map[string]float64{"replicas_left": 0})
+}
+
+func TestFailuresCommand(t *testing.T) {
+	v := answer(t, "failures", "--preset", "llama3", "--nodes", "2048", "--days", "54", "--seeds", "6")
+	if lo, hi := v["total_low"].(float64), v["total_high"].(float64); lo > 419 || hi < 419 || len(v["counts"].([]any)) != 18 {
+		t.Errorf("from %v to %v, %v causes", lo, hi, len(v["counts"].([]any)))
+	}
+	if m := v["mtbf_expected_s"].(float64) / 3600; math.Abs(m-3.093) > 0.001 {
+		t.Errorf("MTBF %v h", m)
+	}
+	small := answer(t, "failures", "--preset", "rsc2", "--nodes", "1", "--days", "0.1", "--seeds", "2")
+	if small["total"] != 0.0 || small["mtbf_s"] != nil {
+		t.Errorf("%v", small)
+	}
+}
+
+func TestSimulateCommand(t *testing.T) {
+	v := answer(t, "simulate", "--scenario", "fragmented", "--preempt", "--seed", "10", "--log")
+	if v["big_started"] != true || v["sla_met"] != true || len(v["incidents"].([]any)) == 0 {
+		t.Errorf("%v", v)
+	}
+	parts, sum := v["gpu_hours"].(map[string]any), 0.0
+	for _, g := range parts {
+		sum += g.(float64)
+	}
+	if want := 10000 * 7.5; math.Abs(sum-want) > 1e-6 {
+		t.Errorf("parts add up to %v GPU-h, want %v", sum, want)
+	}
+	for _, policy := range policyNames {
+		if v := answer(t, "simulate", "--policy", policy); v["gpus"] != 10000.0 {
+			t.Errorf("%s: %v", policy, v)
+		}
+	}
+	gamble := answer(t, "simulate", "--scenario", "gamble", "--checkpoint", "12m")["training"].(map[string]any)
+	if g := gamble["goodput"].(float64); g < 0.88 || g > 0.92 || gamble["crashes"].(float64) < 300 {
+		t.Errorf("%v", gamble)
+	}
+	rescale := answer(t, "simulate", "--scenario", "rescale", "--rescale", "drop")
+	if g := rescale["goodput"].(float64); g < 0.9 {
+		t.Errorf("%v", rescale)
+	}
+}
+
+// The same command line gives the same bytes, as a table and as JSON.
+func TestSameArgumentsSameBytes(t *testing.T) {
+	for _, args := range [][]string{{"simulate"}, {"elastic"}, {"failures"}, {"checkpoint", "--format", "json"}} {
+		_, first, _ := call(args...)
+		if _, again, _ := call(args...); first != again || first == "" {
+			t.Errorf("%v differs", args)
+		}
+	}
+}
+
+func TestBadInputNamesFlagValueAndRange(t *testing.T) {
+	for _, x := range []struct {
+		args string
+		says []string
+	}{
+		{"", []string{"Usage", "checkpoint"}},
+		{"dance", []string{`unknown command "dance"`}},
+		{"checkpoint --mtbf 0s", []string{"MTBF 0s", "must be between 1s"}},
+		{"checkpoint --write -5m", []string{"Write -5m", "between 0s"}},
+		{"checkpoint --mtbf soon", []string{`"soon"`, "mtbf"}},
+		{"checkpoint --interval 0s", []string{"--interval 0s", "between 1ms"}},
+		{"checkpoint --work 0s", []string{"--work 0s", "between 1ms"}},
+		{"checkpoint --speed 7", []string{"-speed", "not defined"}},
+		{"checkpoint 24h", []string{`unexpected argument "24h"`}},
+		{"checkpoint --format xml", []string{`--format "xml"`, "table or json"}},
+		{"elastic --failed 3000", []string{"failed 3000", "between 0 and 2048"}},
+		{"elastic --failed -1", []string{"failed -1"}},
+		{"elastic --replicas 0", []string{"Replicas 0", "between 1"}},
+		{"elastic --replicas 90000 --failed 1", []string{"25000 nodes in all"}},
+		{"elastic --pattern diagonal", []string{`--pattern "diagonal"`, "random, adjacent, spread"}},
+		{"elastic --at 13h", []string{"--at 13h", "--horizon 12h"}},
+		{"elastic --micro-batches 100", []string{"MicroBatches 100", "multiple of DP 128"}},
+		{"elastic --repair 0s", []string{"Repair 0s"}},
+		{"failures --preset moon", []string{`--preset "moon"`, "llama3, rsc1, rsc2"}},
+		{"failures --nodes 0", []string{"--nodes 0", "between 1 and 25000"}},
+		{"failures --days NaN", []string{"--days NaN", "at most 400"}},
+		{"failures --seeds 1", []string{"seeds 1", "between 2 and 10000"}},
+		{"failures --shape 0.1", []string{"Shape 0.1", "between 0.3 and 10"}},
+		{"simulate --scenario war", []string{`--scenario "war"`, "fragmented, gamble, rescale"}},
+		{"simulate --policy lifo", []string{`--policy "lifo"`, "fcfs, best-fit, preemption, easy"}},
+		{"simulate --rescale pray", []string{`--rescale "pray"`, "restart, wait, drop, reshard"}},
+		{"simulate --checkpoint 1s", []string{"Checkpoint 1s", "between 1m0s and 24h0m0s"}},
+		{"simulate --rate NaN", []string{"RateUSD NaN", "between 0 and 1000"}},
+		{"simulate --scenario gamble --checkpoint 25h", []string{"Checkpoint 25h"}},
+	} {
+		code, out, problems := call(strings.Fields(x.args)...)
+		if code != 2 || out != "" {
+			t.Errorf("%q: exit %d, output %q", x.args, code, out)
+		}
+		for _, says := range x.says {
+			if !strings.Contains(problems, says) {
+				t.Errorf("%q: %q does not say %q", x.args, problems, says)
+			}
+		}
+	}
+}
+
+func TestHelpNamesUnitsAndDefaults(t *testing.T) {
+	for _, c := range commands() {
+		code, out, problems := call(c.name, "--help")
+		if code != 0 || problems != "" || !strings.Contains(out, "Usage: fleet "+c.name) || !strings.Contains(out, "--format") {
+			t.Errorf("%s: exit %d, %s%s", c.name, code, out, problems)
+		}
+	}
+	if code, out, _ := call("help"); code != 0 || !strings.Contains(out, "simulate") {
+		t.Errorf("exit %d, %s", code, out)
+	}
+	if _, out, _ := call("checkpoint", "--help"); !strings.Contains(out, "1s to 87600h") || !strings.Contains(out, "(default 24h0m0s)") {
+		t.Error(out)
+	}
+}
+
+// A table has what the JSON has.
+func TestTableHasTheSameFigures(t *testing.T) {
+	_, table, _ := call("elastic", "--pattern", "spread")
+	for name := range answer(t, "elastic", "--pattern", "spread") {
+		if !strings.Contains(table, name) {
+			t.Errorf("the table lacks %s", name)
+		}
+	}
+}

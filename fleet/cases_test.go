@@ -436,3 +436,20 @@ func TestHopelessJobDoesNotBlockHelp(t *testing.T) {
 	}
 	wantIncident(t, r, fleet.NoEviction, "nobody is evicted for job 3")
 }
+
+// S12 dmtcp PR#783 in a whole run: with a write of 10 min and an interval of 20 min a failure after 65 min finds two checkpoints and 5 min
+// of work since.
+func TestS12LossIsTheWorkSinceTheLastWrite(t *testing.T) {
+	c := small(2)
+	c.Checkpoint = 20 * time.Minute
+	c.Jobs = []fleet.Job{{ID: 1, GPUs: 8, Work: 10 * time.Hour, Write: 10 * time.Minute}}
+	c.Faults = []fleet.Fault{{Node: 0, At: 65 * time.Minute, Repair: time.Hour}}
+	r := simulate(t, c)
+	split := r.SplitAt(65 * time.Minute)
+	if split[fleet.Useful] != 8*45*gpuMin || split[fleet.Checkpoint] != 8*20*gpuMin {
+		t.Errorf("%v", split)
+	}
+	if lost := r.Ledger().LostToFailures; lost != 8*5*gpuMin {
+		t.Errorf("%d GPU-min lost, want 8 × 5", lost/gpuMin)
+	}
+}

@@ -51,8 +51,8 @@ func TestPaceAgreesWithStepping(t *testing.T) {
 	}
 }
 
-// The interval counts useful work, not the write (dmtcp PR#783).
-func TestCheckpointIntervalExcludesWrite(t *testing.T) {
+// S12 dmtcp PR#783: the interval was measured from the start of a write. It counts useful work, not the write.
+func TestS12IntervalExcludesWrite(t *testing.T) {
 	const tau, write = 20 * time.Minute, 10 * time.Minute
 	for n := time.Duration(1); n < 10; n++ {
 		if p := (plan{work: 100 * time.Hour, tau: tau, write: write}).at(n * (tau + write)); p.saved != n*tau || p.work != n*tau || p.write != n*write {

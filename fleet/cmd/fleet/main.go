@@ -28,6 +28,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"simulate", "run one act of the lab and print its ledger", simulate},
+		{"replay", "run the jobs of a real log again", replay},
 		{"checkpoint", "how often to write a checkpoint, and what that leaves of the time", checkpoints},
 		{"elastic", "what a training job is left with when nodes fail, by strategy", elastics},
 		{"failures", "draw what breaks, and count it by cause", failures},

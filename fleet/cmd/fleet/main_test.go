@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -102,6 +104,41 @@ func TestFailuresCommand(t *testing.T) {
 	small := answer(t, "failures", "--preset", "rsc2", "--nodes", "1", "--days", "0.1", "--seeds", "2")
 	if small["total"] != 0.0 || small["mtbf_s"] != nil {
 		t.Errorf("%v", small)
+	}
+}
+
+// The figures of the published replay of a synthetic log.
+func TestReplayCommand(t *testing.T) {
+	const log = "../../testdata/synthetic-exact-256.swf.gz"
+	want(t, answer(t, "replay", "--swf", log, "--procs", "256", "--policy", "easy"),
+		map[string]float64{"jobs": 3000, "mean_wait_s": 3095.956666667, "max_wait_s": 229504, "makespan_s": 924822, "left_out": 0, "bad_lines": 0})
+	want(t, answer(t, "replay", "--swf", log), map[string]float64{"procs": 256, "max_wait_s": 759699, "makespan_s": 1575677})
+
+	bad := filepath.Join(t.TempDir(), "bad.swf")
+	text := "1 0 -1 10 2 -1 -1 2 20 -1 1 1 1 -1 1 1 -1 -1\n2 0 -1\n3 5 -1 10 9 -1 -1 9 20 -1 1 1 1 -1 1 1 -1 -1\n"
+	if err := os.WriteFile(bad, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"--swf", bad, "--procs", "4"}, 1, "line 2: line \"2 0 -1\": must be 18 fields, not 3"},
+		{[]string{"--swf", bad, "--skip-bad"}, 2, "--procs: must be given"},
+		{[]string{"--swf", filepath.Join(t.TempDir(), "none.swf"), "--procs", "4"}, 1, "none.swf"},
+		{[]string{"--procs", "4"}, 2, "--swf: must name a file"},
+		{[]string{"--swf", log, "--procs", "-1"}, 2, "--procs -1: must be between 1 and 200000"},
+		{[]string{"--swf", log, "--policy", "best-fit"}, 2, "fcfs, easy"},
+	} {
+		code, out, problems := call(append([]string{"replay"}, x.args...)...)
+		if code != x.code || out != "" || !strings.Contains(problems, x.says) {
+			t.Errorf("%v: exit %d, %q does not say %q", x.args, code, problems, x.says)
+		}
+	}
+	want(t, answer(t, "replay", "--swf", bad, "--procs", "4", "--skip-bad"), map[string]float64{"jobs": 1, "left_out": 1, "bad_lines": 1})
+	if _, out, _ := call("replay", "--swf", bad, "--procs", "4", "--skip-bad"); !strings.Contains(out, "job 3: 9 processors of 4") || !strings.Contains(out, "line 2") {
+		t.Error(out)
 	}
 }
 

@@ -72,16 +72,7 @@ func (s *sim) hit(id int32, clean time.Duration, h *hits) {
 
 // breakGPUs takes healthy GPUs of a node, which nobody holds, out of the fleet.
 func (s *sim) breakGPUs(n int, mask uint16) {
-	var fresh uint16
-	for g := range s.topo.GPUsPerNode {
-		if mask>>g&1 == 0 {
-			continue
-		}
-		gpu := n*s.topo.GPUsPerNode + g
-		if s.faults[gpu]++; s.faults[gpu] == 1 {
-			fresh |= 1 << g
-		}
-	}
+	fresh := s.countFaults(n, mask, 1, 1)
 	if fresh == 0 {
 		return
 	}
@@ -89,6 +80,20 @@ func (s *sim) breakGPUs(n int, mask uint16) {
 	s.idle -= bits.OnesCount16(fresh)
 	s.failed += bits.OnesCount16(fresh)
 	s.openOutage(n, fresh, s.now)
+}
+
+// countFaults changes the number of faults of a node's GPUs, and returns those that now have so many.
+func (s *sim) countFaults(n int, mask uint16, by, now int32) (changed uint16) {
+	for g := range s.topo.GPUsPerNode {
+		if mask>>g&1 == 0 {
+			continue
+		}
+		gpu := n*s.topo.GPUsPerNode + g
+		if s.faults[gpu] += by; s.faults[gpu] == now {
+			changed |= 1 << g
+		}
+	}
+	return changed
 }
 
 // openOutage records that GPUs went down.
@@ -106,16 +111,7 @@ func (s *sim) repair(i int32) {
 }
 
 func (s *sim) repairGPUs(n int, mask uint16) {
-	var back uint16
-	for g := range s.topo.GPUsPerNode {
-		if mask>>g&1 == 0 {
-			continue
-		}
-		gpu := n*s.topo.GPUsPerNode + g
-		if s.faults[gpu]--; s.faults[gpu] == 0 {
-			back |= 1 << g
-		}
-	}
+	back := s.countFaults(n, mask, -1, 0)
 	if back == 0 {
 		return
 	}

@@ -155,32 +155,11 @@ func TestExponentialGaps(t *testing.T) {
 	}
 }
 
-// weibullShape is the maximum-likelihood shape: the root of Σxᵏ ln x / Σxᵏ − 1/k − mean ln x, by bisection.
-func weibullShape(x []float64) float64 {
-	score := func(k float64) float64 {
-		var a, b, l float64
-		for _, v := range x {
-			p := math.Pow(v, k)
-			a, b, l = a+p*math.Log(v), b+p, l+math.Log(v)
-		}
-		return a/b - 1/k - l/float64(len(x))
-	}
-	lo, hi := 0.05, 20.0
-	for range 60 {
-		if mid := (lo + hi) / 2; score(mid) > 0 {
-			hi = mid
-		} else {
-			lo = mid
-		}
-	}
-	return lo
-}
-
 // The shape that was put in comes out again, and the rate stays that of the model whatever the shape.
 func TestWeibullShapeAndRateAreRecovered(t *testing.T) {
 	for _, shape := range []float64{0.5, 0.7, 1, 2} {
 		faults := draw(t, many(shape, false))
-		if got := weibullShape(gaps(faults)); math.Abs(got-shape) > 0.02*shape {
+		if got := failure.FitShape(gaps(faults)); math.Abs(got-shape) > 0.02*shape {
 			t.Errorf("shape %.3f, want %v", got, shape)
 		}
 		if got := float64(len(faults)) / 400 / 100; math.Abs(got-1) > 0.03 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fleetlab/fleetlab/fleet"
 	"github.com/fleetlab/fleetlab/fleet/facts"
+	"github.com/fleetlab/fleetlab/fleet/failure"
 	"github.com/fleetlab/fleetlab/fleet/trace"
 )
 
@@ -57,9 +58,8 @@ func TestFaultLogHasTheFigures(t *testing.T) {
 	if share := float64(together) / float64(len(l.Faults)); math.Abs(share-facts.TraceCoincide.Value) > 0.005 {
 		t.Errorf("%.3f of the starts coincide with the one before", share)
 	}
-	t.Logf("Weibull shape of the gaps above 0: %.3f", weibullShape(gaps))
-	if k := weibullShape(gaps); k > 0.9 || k < 0.5 {
-		t.Errorf("shape %.3f, want well below 1", k)
+	if k := failure.FitShape(gaps); math.Abs(k-facts.TraceShape.Value) > 0.005 {
+		t.Errorf("shape %.3f, want %v", k, facts.TraceShape.Value)
 	}
 	for _, want := range facts.RepairTimes {
 		class := map[string]string{"GPU": "GPU", "Network switch/cable": "Parameter Plane Cable", "NIC": "NIC", "Power supply": "Power Supply"}[want.Class]
@@ -77,25 +77,6 @@ func TestFaultLogHasTheFigures(t *testing.T) {
 			t.Errorf("%s: %d faults, median %.3f, mean %.3f, facts have %+v", class, len(days), median, sum/float64(len(days)), want)
 		}
 	}
-}
-
-// weibullShape is the maximum-likelihood shape, by bisection.
-func weibullShape(x []float64) float64 {
-	lo, hi := 0.05, 20.0
-	for range 60 {
-		k := (lo + hi) / 2
-		var a, b, l float64
-		for _, v := range x {
-			p := math.Pow(v, k)
-			a, b, l = a+p*math.Log(v), b+p, l+math.Log(v)
-		}
-		if a/b-1/k-l/float64(len(x)) > 0 {
-			hi = k
-		} else {
-			lo = k
-		}
-	}
-	return lo
 }
 
 // A fleet that replays the log has as many node failures, and every server is down for as long.

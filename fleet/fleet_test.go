@@ -218,6 +218,7 @@ func TestConservationAtEveryEvent(t *testing.T) {
 		nobodyShares(t, r)
 		withinQuotas(t, r)
 		exemptAreSpared(t, r)
+		nobodyIsEvictedInVain(t, r)
 		l := r.Ledger()
 		evictions, migrations = evictions+l.Evictions, migrations+l.Migrations
 		for _, q := range r.Queue {
@@ -286,6 +287,27 @@ func nobodyShares(t *testing.T, r *fleet.Run) {
 			if a.Mask&o.Mask != 0 && a.Start < o.End && o.Start < a.End && slices.Contains(slices.Collect(a.On), o.Node) {
 				t.Fatalf("span %+v runs on GPUs that are down: %+v", a, o)
 			}
+		}
+	}
+}
+
+// nobodyIsEvictedInVain checks that at the instant of each eviction a job of higher priority starts on a node of the victim. With a grace
+// period something may happen in between, so that is not looked at.
+func nobodyIsEvictedInVain(t *testing.T, r *fleet.Run) {
+	t.Helper()
+	if r.Config.Grace > 0 {
+		return
+	}
+	for i := range r.Spans {
+		victim := &r.Spans[i]
+		if victim.Reason != fleet.Evicted {
+			continue
+		}
+		some := slices.ContainsFunc(r.Spans, func(s fleet.Span) bool {
+			return s.Start == victim.End && r.Config.Jobs[s.Job].Priority > r.Config.Jobs[victim.Job].Priority && meet(&s, victim)
+		})
+		if !some {
+			t.Fatalf("job %d was evicted at %v and nobody of higher priority started there", r.Config.Jobs[victim.Job].ID, victim.End)
 		}
 	}
 }
@@ -519,6 +541,17 @@ func FuzzSimulate(f *testing.F) {
 		nobodyShares(t, r)
 		withinQuotas(t, r)
 		exemptAreSpared(t, r)
+		nobodyIsEvictedInVain(t, r)
+		if digest(simulate(t, c)) != digest(r) {
+			t.Fatalf("seed %d: the same configuration gives another run", seed)
+		}
+		for _, at := range []time.Duration{c.Horizon / 7, c.Horizon / 3, c.Horizon / 2} {
+			for p, g := range r.SplitAt(at) {
+				if g < 0 {
+					t.Fatalf("seed %d at %v: %v is %d GPU-ms", seed, at, fleet.Part(p), g)
+				}
+			}
+		}
 		if total, want := r.SplitAt(c.Horizon).Total(), fleet.GPUTime(c.Topology.GPUs())*fleet.GPUTime(c.Horizon/fleet.Resolution); total != want {
 			t.Fatalf("seed %d: parts add up to %d GPU-ms of %d", seed, total, want)
 		}

@@ -219,8 +219,9 @@ func (r *Run) countLosses(l *Ledger) {
 	l.Price.USD = l.Price.Total().Hours() * r.Config.RateUSD
 }
 
-// SplitAt is the GPU-time of the whole fleet from the start of the run up to t, by part.
+// SplitAt is the GPU-time of the whole fleet from the start of the run up to t, rounded down to a whole Resolution, by part.
 func (r *Run) SplitAt(t time.Duration) Split {
+	t = t.Truncate(Resolution)
 	var split Split
 	for i := range r.Spans {
 		if r.Spans[i].Start >= t {

@@ -61,6 +61,30 @@ func TestS12IntervalExcludesWrite(t *testing.T) {
 	}
 }
 
+// At a fraction of the speed a span never gets more done than its time allows, and at its end all is done.
+func TestPaceAtFractionsOfTheSpeed(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	ms := func(n int) time.Duration { return time.Duration(rng.IntN(n)) * time.Millisecond }
+	for range 3000 {
+		den := 1 + rng.Int64N(20)
+		p := plan{restart: ms(5), work: time.Millisecond + ms(60), tau: time.Millisecond + ms(12), write: ms(4), persist: ms(3), speed: speed{1 + rng.Int64N(den), den}}
+		p.phase = min(ms(14), p.tau)
+		end := p.length()
+		var last pace
+		for clock := time.Duration(0); clock <= end; clock += time.Millisecond {
+			x := p.at(clock)
+			spent := clock - x.restart - x.write
+			if x.work < last.work || x.saved < last.saved || x.saved > x.work || int64(x.work)*p.speed.den > int64(spent)*p.speed.num {
+				t.Fatalf("%+v at %v: %+v after %+v", p, clock, x, last)
+			}
+			last = x
+		}
+		if last.work != p.work || p.at(end-time.Millisecond).work == p.work {
+			t.Fatalf("%+v: after %v, all of it, %v is done; one step before %v", p, end, last.work, p.at(end-time.Millisecond).work)
+		}
+	}
+}
+
 func TestRunTimeHasNoLastWrite(t *testing.T) {
 	for _, c := range []struct{ work, want time.Duration }{
 		{30 * time.Minute, 30 * time.Minute},

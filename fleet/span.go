@@ -44,7 +44,7 @@ func (v speed) wall(work time.Duration) time.Duration {
 	return (steps + n - 1) / n * Resolution
 }
 
-// work is what is done in so much time; wall and work are inverse to each other in whole steps.
+// work is what is done in so much time. In whole steps work(wall(w)) is w.
 func (v speed) work(wall time.Duration) time.Duration {
 	if v.num == v.den {
 		return wall
@@ -60,6 +60,15 @@ func (v speed) share() float64 {
 	return float64(v.num) / float64(v.den)
 }
 
+// begun is how far into an interval a span starts that has done so much of its work, rounded down so that it never gets more done than
+// its time allows.
+func (v speed) begun(work time.Duration) time.Duration {
+	if v.num == v.den {
+		return work
+	}
+	return work / Resolution * time.Duration(v.den) / time.Duration(v.num) * Resolution
+}
+
 // still tells whether nothing is done at all.
 func (v speed) still() bool { return v.num == 0 && v.den > 0 }
 
@@ -69,12 +78,12 @@ func (p plan) at(clock time.Duration) pace {
 	if p.speed.still() {
 		return x
 	}
-	clock += p.speed.wall(p.phase) - x.restart
+	clock += p.speed.begun(p.phase) - x.restart
 	tau := p.speed.wall(p.tau)
 	cycle := tau + p.write
 	cycles, rest := clock/cycle, clock%cycle
 	x.saved = max(0, max(0, clock-p.persist)/cycle*p.tau-p.phase)
-	x.work = min(cycles*p.tau+p.speed.work(min(rest, tau))-p.phase, p.work)
+	x.work = max(0, min(cycles*p.tau+p.speed.work(min(rest, tau))-p.phase, p.work))
 	x.write = cycles*p.write + max(0, rest-tau)
 	return x
 }
@@ -85,7 +94,7 @@ func (p plan) length() time.Duration {
 		return forever
 	}
 	writes := max(0, (p.phase+p.work+p.tau-1)/p.tau-1)
-	walls := writes*p.speed.wall(p.tau) + p.speed.wall(p.phase+p.work-writes*p.tau) - p.speed.wall(p.phase)
+	walls := writes*p.speed.wall(p.tau) + p.speed.wall(p.phase+p.work-writes*p.tau) - p.speed.begun(p.phase)
 	return p.restart + walls + writes*p.write
 }
 

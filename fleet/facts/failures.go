@@ -102,8 +102,8 @@ var (
 	RepairMedian = Fact{Name: "RepairMedian", Value: 0.85, Unit: "days", Source: infiniteHBD, Date: "2025", Verified: Computed}
 	RepairMean   = Fact{Name: "RepairMean", Value: 5.5, Unit: "days", Source: infiniteHBD, Date: "2025", Verified: Computed}
 
-	OPTManualRestarts    = Fact{Name: "OPTManualRestarts", Value: 35, Unit: "manual restarts of OPT-175B on 992 A100, at least", Source: "OPT paper", Date: "2022", Verified: Quoted}
-	OPTAutomaticRestarts = Fact{Name: "OPTAutomaticRestarts", Value: 70, Unit: "automatic restarts of OPT-175B, about", Source: "OPT paper", Date: "2022", Verified: Quoted}
+	OPTManualRestarts    = Fact{Name: "OPTManualRestarts", Value: 35, Unit: "manual restarts of OPT-175B on 992 A100, at least", Source: "OPT: Open Pre-trained Transformer Language Models, arXiv 2205.01068", Date: "2022", Verified: Quoted}
+	OPTAutomaticRestarts = Fact{Name: "OPTAutomaticRestarts", Value: 70, Unit: "automatic restarts of OPT-175B, about", Source: "OPT: Open Pre-trained Transformer Language Models, arXiv 2205.01068", Date: "2022", Verified: Quoted}
 )
 
 // RepairTime is how long faults of one class lasted.

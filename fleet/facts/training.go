@@ -6,7 +6,7 @@ var (
 		Name: "Llama3MFU", Value: 0.41, Unit: "model FLOPs / peak FLOPs, 405B on 16,384 GPUs", Low: 0.38, High: 0.43,
 		Source: llama3 + ", Table 4 (TP 8, PP 16, DP 128; 8,192 GPUs with DP 64 reach 0.43, CP 16 and DP 4 0.38)", Date: "2024-07", Verified: Verbatim,
 	}
-	MegaScaleMFU = Fact{Name: "MegaScaleMFU", Value: 0.552, Unit: "model FLOPs / peak FLOPs on 12,288 GPUs", Source: "MegaScale", Date: "2024", Verified: Quoted}
+	MegaScaleMFU = Fact{Name: "MegaScaleMFU", Value: 0.552, Unit: "model FLOPs / peak FLOPs on 12,288 GPUs", Source: "MegaScale, arXiv 2402.15627", Date: "2024", Verified: Quoted}
 	BatchTokens  = Fact{Name: "BatchTokens", Value: 16e6, Unit: "tokens of one step", Source: llama3 + ", Table 4", Date: "2024-07", Verified: Verbatim}
 
 	H100PeakFLOPS = Fact{

@@ -4,7 +4,7 @@ package facts
 var (
 	BytesPerParameter = Fact{
 		Name: "BytesPerParameter", Value: 14, Unit: "bytes per parameter", Low: 12, High: 16,
-		Source: "mixed-precision Adam: weights, master weights and two moments; BLOOM's checkpoint of 176B is 2.3 TB, about 14", Date: "2022", Verified: Verbatim,
+		Source: "mixed-precision Adam: weights, master weights and two moments; BLOOM's checkpoint of 176B is 2.3 TB, which is 13", Date: "2022", Verified: Computed,
 	}
 	BLOOMCheckpointTB = Fact{Name: "BLOOMCheckpointTB", Value: 2.3, Unit: "TB, 176 billion parameters", Source: "training notes of BLOOM-176B", Date: "2022", Verified: Verbatim}
 	OPTCheckpointTB   = Fact{Name: "OPTCheckpointTB", Value: 1.6, Unit: "TB, 175 billion parameters", Source: "the public logbook of OPT-175B", Date: "2021", Verified: Verbatim}

@@ -6,7 +6,10 @@ var (
 	SlurmBackfillWindow   = Fact{
 		Name: "SlurmBackfillWindow", Value: 1440, Unit: "minutes (bf_window); shorter than the longest limit it lets large jobs starve", Source: slurm, Date: "2024", Verified: Quoted,
 	}
-	SlurmBackfillDepth      = Fact{Name: "SlurmBackfillDepth", Value: 100, Unit: "jobs (bf_max_job_test); newer versions may have 500", Source: slurm, Date: "2024", Verified: Quoted}
+	SlurmBackfillDepth = Fact{
+		Name: "SlurmBackfillDepth", Value: 500, Unit: "jobs (bf_max_job_test); the 100 that is often quoted is default_queue_depth, of the main scheduler",
+		Source: "Slurm, src/plugins/sched/backfill/backfill.c", Date: "2026", Verified: Verbatim,
+	}
 	SlurmBackfillResolution = Fact{Name: "SlurmBackfillResolution", Value: 60, Unit: "seconds (bf_resolution)", Source: slurm, Date: "2024", Verified: Quoted}
 	KubernetesGrace         = Fact{
 		Name: "KubernetesGrace", Value: 30, Unit: "seconds (terminationGracePeriodSeconds)", Source: "Kubernetes' documentation", Date: "2024", Verified: Quoted,

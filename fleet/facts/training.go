@@ -37,7 +37,8 @@ type Parallelism struct {
 }
 
 // Llama3Parallelism is Table 4 of the Llama 3 paper, V: 405B with sequences of 8,192 tokens on 8,192 and 16,384 GPUs, and of 131,072
-// tokens with context parallelism.
+// tokens with context parallelism. The GPUs of the last row follow from its other figures, with DP 4 as it was handed down to us; with DP 8
+// it would be 16,384.
 var Llama3Parallelism = []Parallelism{
 	{8192, 8, 1, 16, 64, 0.43},
 	{16384, 8, 1, 16, 128, 0.41},

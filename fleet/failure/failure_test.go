@@ -248,6 +248,37 @@ func TestRepairTimes(t *testing.T) {
 	}
 }
 
+// On a fleet of racks a switch takes its whole rack.
+func TestSwitchTakesItsRack(t *testing.T) {
+	m := failure.Llama3(fleet.Default().Topology)
+	m.Horizon = 400 * 24 * time.Hour
+	n := 0
+	for _, f := range draw(t, m) {
+		if f.Cause == "Network switch/cable" {
+			if n++; f.Node%5 != 0 || f.Nodes != 5 {
+				t.Fatalf("%+v", f)
+			}
+		}
+	}
+	if n < 50 {
+		t.Errorf("only %d switches failed", n)
+	}
+}
+
+func TestEdgesOfMTBFAndShape(t *testing.T) {
+	m := llama()
+	for rate, want := range map[float64]time.Duration{0: 0, 1e-12: math.MaxInt64} {
+		if m.PerNodeDay = rate; m.MTBF() != want {
+			t.Errorf("MTBF %v at %v per node-day", m.MTBF(), rate)
+		}
+	}
+	for _, gaps := range [][]float64{nil, {1}, {2, 2, 2}, {0, 1}, {-1, 1}, {math.NaN(), 1}} {
+		if k := failure.FitShape(gaps); !math.IsNaN(k) {
+			t.Errorf("shape %v of %v", k, gaps)
+		}
+	}
+}
+
 func TestBurst(t *testing.T) {
 	faults := failure.Burst([]int{4, 9}, time.Hour, 2*time.Hour, "power spike")
 	if len(faults) != 2 || faults[1] != (fleet.Fault{Node: 9, At: time.Hour, Repair: 2 * time.Hour, Cause: "power spike"}) {

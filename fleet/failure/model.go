@@ -67,10 +67,14 @@ const (
 )
 
 // Llama3 is the mix and the rate of Llama 3's log (see facts.Llama3Interruptions): 3.79e-3 interruptions per node-day, which for 2,048
-// nodes is one in 3.1 hours. Gaps are exponential; a broken GPU takes its node out, as that fleet did. Repair times are those of another
+// nodes is one in 3.1 hours. Gaps are exponential; a broken GPU takes its node out, as that fleet did; a switch takes the nodes of its
+// rack, or two where the topology has no racks to speak of (more than 64 nodes in one). Repair times are those of another
 // fleet's log (facts.RepairTimes). Silent data corruption is noticed after an hour on average, which no source says (Assumed).
 func Llama3(t fleet.Topology) Model {
-	m := Model{Topology: t, Horizon: facts.Llama3Window, Shape: 1, Drain: true, Behind: int(facts.RackNodes.Value)}
+	m := Model{Topology: t, Horizon: facts.Llama3Window, Shape: 1, Drain: true, Behind: t.NodesPerRack}
+	if t.NodesPerRack > 64 { // no rack: the topology says nothing of them
+		m.Behind = int(facts.RackNodes.Value)
+	}
 	m.PerNodeDay = 24 / facts.Llama3MTBF().Hours() / facts.Llama3Nodes
 	for _, i := range facts.Llama3Interruptions {
 		c := Cause{Name: i.Cause, Weight: float64(i.Count), Scope: i.Scope, Repair: repairOf(i)}
@@ -170,13 +174,17 @@ func (m Model) expected() float64 {
 	return (m.PerNodeDay*float64(m.Topology.Nodes()) + m.Spikes.PerDay) * m.Horizon.Hours() / 24
 }
 
-// MTBF is the mean time between the interruptions of a job on all nodes: 1 / (PerNodeDay × nodes + Spikes.PerDay), 0 if nothing ever breaks.
+// MTBF is the mean time between the interruptions of a job on all nodes: 1 / (PerNodeDay × nodes + Spikes.PerDay). It is 0 if nothing ever
+// breaks, and the longest time.Duration, 292 years, if that is not long enough.
 func (m Model) MTBF() time.Duration {
 	perDay := m.PerNodeDay*float64(m.Topology.Nodes()) + m.Spikes.PerDay
 	if perDay == 0 {
 		return 0
 	}
-	return time.Duration(24 * float64(time.Hour) / perDay)
+	if mtbf := 24 * float64(time.Hour) / perDay; mtbf < math.MaxInt64 {
+		return time.Duration(mtbf)
+	}
+	return math.MaxInt64
 }
 
 // Faults draws the faults up to the horizon, in order of time. The same model gives the same faults. The error wraps ErrModel.

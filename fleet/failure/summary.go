@@ -109,9 +109,10 @@ func (m Model) Summarize(seeds int) (Summary, error) {
 }
 
 // FitShape is the shape of the Weibull distribution that is likeliest to have given these gaps: the root k of Σ xᵏ ln x / Σ xᵏ − 1/k − mean ln x,
-// by bisection between 0.05 and 20. Gaps must be above 0, in any unit; with fewer than two of them it is NaN.
+// by bisection between 0.05 and 20. Gaps are above 0, in any unit; it is NaN if one is not, or if there are not two different ones. Gaps that
+// the end of a log cuts short must be left out, and then the shape of single nodes that fail seldom comes out too large.
 func FitShape(gaps []float64) float64 {
-	if len(gaps) < 2 {
+	if len(gaps) < 2 || !(slices.Min(gaps) > 0) || slices.Min(gaps) == slices.Max(gaps) {
 		return math.NaN()
 	}
 	longest := slices.Max(gaps)

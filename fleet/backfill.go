@@ -7,7 +7,8 @@ import (
 
 // This file is EASY backfill: the reservation for the head of the queue, and the forecast that it is read from.
 //
-// Slurm's backfill plugin does the same every 30 s (bf_interval) for the first 500 jobs of the queue (bf_max_job_test), within 1,440 minutes from now (bf_window) in steps of 60 s (bf_resolution), and reserves a place for each of them, not only
+// Slurm's backfill plugin does the same every 30 s (bf_interval) for the first 500 jobs of the queue (bf_max_job_test),
+// within 1,440 minutes from now (bf_window) in steps of 60 s (bf_resolution), and reserves a place for each of them, not only
 // for the head: conservative backfill. Here it happens at every event, to the millisecond, for the whole queue and without a window;
 // the first EASY (Lifka 1995) had one reservation. Slurm enforces limits, so jobs leave a reservation in time; here nobody is killed
 // at the limit, for what goes beyond it is mostly what users forget: checkpoint writes and restarts.

@@ -189,6 +189,32 @@ func train(rng *rand.Rand, j *fleet.Job, topo fleet.Topology) {
 	j.Train = &fleet.Training{
 		TP: topo.GPUsPerNode, PP: nodes, CP: 1, DP: dp, MicroBatches: dp * rng.IntN(5), KeepBatch: rng.IntN(2) == 0,
 		MinReplicas: rng.IntN(dp), Stall: 3 * time.Minute, Move: time.Minute,
+		Restart: fleet.RestartParts{Detect: j.Restart / 4, Load: j.Restart - j.Restart/4},
+	}
+}
+
+// accountsAddUp checks the account of each training job.
+func accountsAddUp(t *testing.T, r *fleet.Run) {
+	t.Helper()
+	for i, j := range r.Config.Jobs {
+		if j.Train == nil {
+			continue
+		}
+		l := r.Training(j.ID)
+		if l.Lacking < 0 || l.Goodput < 0 || l.Goodput > 1 || l.Work > j.Work || l.Crashes != r.Queue[i].Kills {
+			t.Fatalf("job %d: %+v", j.ID, l)
+		}
+		if parts := l.Detect + l.Reschedule + l.Load + l.WarmUp + l.Stall; parts != l.Split[fleet.Restart] {
+			t.Fatalf("job %d: restarts and stalls are %d GPU-ms, their parts %d: %+v", j.ID, l.Split[fleet.Restart], parts, l)
+		}
+		if r.Queue[i].Done != fleet.Never && l.Split[fleet.Useful] != fleet.GPUTime(j.GPUs)*fleet.GPUTime(j.Work/fleet.Resolution) {
+			t.Fatalf("job %d is done with %d GPU-ms of useful work: %+v", j.ID, l.Split[fleet.Useful], l)
+		}
+		for _, s := range r.Strengths(j.ID) {
+			if s.Replicas < 0 || s.Replicas > j.Train.DP || s.Stranded > s.GPUs || s.Speed < 0 || s.Speed > 1 || s.GPUs > j.GPUs {
+				t.Fatalf("job %d: %+v", j.ID, s)
+			}
+		}
 	}
 }
 
@@ -219,6 +245,7 @@ func TestConservationAtEveryEvent(t *testing.T) {
 		withinQuotas(t, r)
 		exemptAreSpared(t, r)
 		nobodyIsEvictedInVain(t, r)
+		accountsAddUp(t, r)
 		l := r.Ledger()
 		evictions, migrations = evictions+l.Evictions, migrations+l.Migrations
 		for _, q := range r.Queue {
@@ -542,6 +569,7 @@ func FuzzSimulate(f *testing.F) {
 		withinQuotas(t, r)
 		exemptAreSpared(t, r)
 		nobodyIsEvictedInVain(t, r)
+		accountsAddUp(t, r)
 		if digest(simulate(t, c)) != digest(r) {
 			t.Fatalf("seed %d: the same configuration gives another run", seed)
 		}

@@ -29,8 +29,8 @@ const (
 	//
 	// If limits are exact and nothing fails, the head starts no later than it was first promised: every job on its place, and each one
 	// that passes over it, ends by then. Jobs that end early only make it earlier; the reservation is looked at again whenever the
-	// fleet has changed. A failure on its place, a job that runs over its limit, a repair that a training job grows into, or a job
-	// that gets ahead of the head by priority or share can still delay it.
+	// fleet has changed. A failure on its place, a job that runs over its limit, a repair that a training job grows into, a job that
+	// gets ahead of the head by priority or share, or an earlier one whose quota held it back until now can still delay it.
 	//
 	// Where no end is foreseen that would make a place, because nodes are down or jobs have no limits, nothing is promised and everybody
 	// may pass, as in Slurm for a job that cannot be planned within bf_window.

@@ -162,6 +162,7 @@ func (s *sim) settlePlans() {
 			k--
 		case room:
 			s.logEviction(p)
+			s.spare(k, nil)
 			d := Decision{Job: p.job, Node: p.nodes[0]}
 			if last := len(p.nodes) - 1; p.nodes[last] != d.Node+last {
 				d.Nodes = p.nodes
@@ -188,13 +189,22 @@ func (s *sim) cancelPlan(job int, why string, still ...int32) {
 	if k < 0 {
 		return
 	}
-	spared := 0
+	s.logCancel(&s.plans[k], why, s.spare(k, still))
+	s.dropPlan(k)
+}
+
+// spare lets the victims of a plan go that still run and that no other plan condemns, also not the one that is about to be made with
+// the victims still. It returns how many there are.
+func (s *sim) spare(k int, still []int32) (spared int) {
 	for _, id := range s.plans[k].victims {
-		if s.liveAt[id] >= 0 && !slices.Contains(still, id) {
+		elsewhere := slices.Contains(still, id)
+		for i := range s.plans {
+			elsewhere = elsewhere || i != k && slices.Contains(s.plans[i].victims, id)
+		}
+		if s.liveAt[id] >= 0 && !elsewhere {
 			s.state[s.run.Spans[id].Job].deadline = Never
 			spared++
 		}
 	}
-	s.logCancel(&s.plans[k], why, spared)
-	s.dropPlan(k)
+	return spared
 }

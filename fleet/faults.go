@@ -31,15 +31,13 @@ func (s *sim) strike(i int32) {
 	}
 	for n := f.Node; n < f.Node+f.nodes(); n++ {
 		for _, job := range s.wounded { // it was here until another fault of this instant took it off
-			if id := s.jobs[job].ID; slices.Contains(s.state[job].training.rank, int32(n)) && !slices.Contains(h.shrunk, id) {
-				h.shrunk = append(h.shrunk, id)
+			if slices.Contains(s.state[job].training.rank, int32(n)) {
+				s.wound(job, n, f.Scope, Never, &h)
 			}
 		}
-		for at := 0; at < len(s.onNode[n]); {
-			if id := s.onNode[n][at]; s.run.Spans[id].Mask&f.mask(s.fullMask) != 0 {
-				s.hit(id, Never, &h) // takes it off the node
-			} else {
-				at++
+		for _, id := range slices.Clone(s.onNode[n]) {
+			if s.run.Spans[id].Mask&f.mask(s.fullMask) != 0 {
+				s.hit(id, n, f.Scope, Never, &h)
 			}
 		}
 		if f.Scope != Software {
@@ -50,20 +48,26 @@ func (s *sim) strike(i int32) {
 	s.logFailure(f, h)
 }
 
+// nowhere stands for a node where there is none.
+const nowhere = -1
+
 // hits is what a fault did to jobs.
 type hits struct {
-	killed  []int   // IDs of the jobs that it sent back to the queue
-	lost    GPUTime // work since their last good checkpoints
-	shrunk  []int   // IDs of the training jobs that decide for themselves how they go on
-	spoiled []int   // IDs of the jobs that had finished with wrong results before anybody noticed
+	killed   []int   // IDs of the jobs that it sent back to the queue
+	lost     GPUTime // work since their last good checkpoints
+	broken   []int   // IDs of the training jobs that decide for themselves how they go on
+	shrunk   []int   // IDs of the training jobs that lost nothing but a node they had no use for
+	recalled []int   // IDs of the jobs in the queue whose checkpoints turn out to be bad
+	wrong    GPUTime // work since the good ones
+	spoiled  []int   // IDs of the jobs that had finished with wrong results before anybody noticed
 }
 
-// hit stops the job of a span. It falls back to its last checkpoint, or to clean if that is earlier and not Never.
-func (s *sim) hit(id int32, clean time.Duration, h *hits) {
+// hit stops the job of a span, because of its node or, if that is nowhere, for another reason. It falls back to its last checkpoint, or
+// to clean if that is earlier and not Never. A training job that has been condemned by an eviction is not asked how it goes on.
+func (s *sim) hit(id int32, node int, scope Scope, clean time.Duration, h *hits) {
 	job := s.run.Spans[id].Job
 	if s.jobs[job].Train != nil && s.state[job].deadline == Never {
-		s.wound(id, clean)
-		h.shrunk = append(h.shrunk, s.jobs[job].ID)
+		s.wound(job, node, scope, clean, h)
 		return
 	}
 	h.killed = append(h.killed, s.jobs[job].ID)
@@ -152,7 +156,8 @@ func (s *sim) corrupt(i int32) {
 	s.taints = append(s.taints, corruption{fault: i})
 	for n := f.Node; n < f.Node+f.nodes(); n++ {
 		for _, id := range s.onNode[n] {
-			s.taint(n, s.run.Spans[id].Mask, s.run.Spans[id].Job)
+			sp := &s.run.Spans[id]
+			s.taint(n, sp.busyMask(sp.rankOf(n)), sp.Job)
 		}
 	}
 }
@@ -181,10 +186,19 @@ func (s *sim) savedNow(job int) time.Duration {
 
 // saved is the progress that the checkpoints of a span's job hold when the span has come so far.
 func (s *sim) saved(sp *Span, p pace) time.Duration {
-	if p.saved > 0 {
+	if p.saves > 0 {
 		return sp.from + p.saved
 	}
 	return s.state[sp.Job].saved
+}
+
+// cleanse forgets the corruptions of a job that has fallen back to a checkpoint from before them. If it starts on bad GPUs again they
+// spoil it again.
+func (s *sim) cleanse(job int) {
+	for k := range s.taints {
+		c := &s.taints[k]
+		c.jobs = slices.DeleteFunc(c.jobs, func(t tainted) bool { return t.job == job && s.state[job].saved <= t.clean })
+	}
 }
 
 // untaint forgets a corruption that has been noticed, and returns the jobs that it spoiled.
@@ -205,12 +219,15 @@ func (s *sim) rollBack(t tainted, h *hits) {
 	case s.over(t.job):
 		h.spoiled = append(h.spoiled, s.jobs[t.job].ID)
 	case st.span >= 0:
-		s.hit(st.span, t.clean, h)
+		s.hit(st.span, nowhere, WholeNode, t.clean, h)
 	case st.training != nil && st.training.wounded:
-		st.saved, st.training.spoiled = min(st.saved, t.clean), true
+		s.wound(t.job, nowhere, WholeNode, t.clean, h)
 	case t.clean < st.saved: // in the queue
-		h.lost += over(s.jobs[t.job].GPUs, st.saved-t.clean)
+		lost := over(s.jobs[t.job].GPUs, st.saved-t.clean)
+		h.recalled, h.wrong = append(h.recalled, s.jobs[t.job].ID), h.wrong+lost
+		s.run.losses = append(s.run.losses, loss{at: s.now, work: lost, why: Rework})
 		st.redo = lose(st.redo, t.clean, st.saved, Rework)
 		st.saved = t.clean
+		s.cleanse(t.job)
 	}
 }

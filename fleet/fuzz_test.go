@@ -72,7 +72,7 @@ func (t *tape) config() fleet.Config {
 		c.Topology = fleet.Topology{Pods: 1, RacksPerPod: 2, NodesPerRack: 3, GPUsPerNode: 4}
 	}
 	c.Horizon = t.duration(24 * time.Hour)
-	c.Policy = []fleet.Policy{fleet.FCFS, fleet.BestFit, fleet.Preemption, nil}[min(3, int(t.byte())%13%4)]
+	c.Policy = []fleet.Policy{fleet.FCFS, fleet.BestFit, fleet.Preemption, fleet.EASY, nil}[int(t.byte())%17%5]
 	c.Rescale = append(elastic.Strategies(), nil)[int(t.byte())%17%5]
 	c.Preempt, c.Defrag = t.byte()%2 == 0, t.byte()%2 == 0
 	c.Checkpoint, c.Grace, c.Exempt = t.duration(time.Hour), t.duration(time.Minute), t.duration(time.Minute)

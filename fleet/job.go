@@ -17,11 +17,11 @@ type Job struct {
 	Write    time.Duration // δ: one checkpoint write, during which no work is done
 	Restart  time.Duration // load the checkpoint and warm up, paid when a killed job starts again
 	Phase    int           // thousandths of τ by which the first checkpoint comes early, 0 to 999: jobs that start together need not write together
-	Persist  time.Duration // asynchronous checkpoint: Write is only the snapshot, and it counts after so long in the background; 0 counts at once
+	Persist  time.Duration // asynchronous checkpoint: Write is only the snapshot, and it counts after so long in the background, if the job has the same nodes then; 0 counts at once
 
 	Limit    time.Duration // run time that the user asked for (Slurm: --time), 0 if none; only EASY looks at it, and nobody is killed for running over it
 	Team     int           // 0, or the number of one of Config.Teams, from 1
-	Locality Locality      // which nodes a gang may have
+	Locality Locality      // which nodes a gang may have; a training job's spares too, but they need not be consecutive
 	Prefer   bool          // Locality is only a wish: where it can't be had, any nodes will do
 
 	Train *Training // nil, or what a training job does about lost nodes; shared by configs, never written to
@@ -144,7 +144,7 @@ type Scope uint8
 const (
 	WholeNode Scope = iota // one node or several leave the fleet, with the jobs on them
 	OneGPU                 // one GPU, with the job that holds it; the node's other GPUs work on, but no gang gets the node
-	Software               // nothing breaks: the jobs on the node crash, and it stays in the fleet
+	Software               // nothing breaks: the jobs on the node crash, and it stays in the fleet; a training job's replica there loses its state
 )
 
 // String is the scope in a few words.

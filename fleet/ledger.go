@@ -14,7 +14,7 @@ type Ledger struct {
 	Window Interval
 	Split  Split // GPU-time of the window by part
 
-	Goodput    float64 // the training job's if the watched job is one, see DefTrainingGoodput; else the fleet's, see DefGoodput
+	Goodput    float64 // the training job's if the watched job is one and has started, see DefTrainingGoodput; else the fleet's, see DefGoodput
 	ClusterMFU float64 // see DefMFU
 
 	AuditAt                 time.Duration // when the big job had just started, or the horizon: the instant of the next three
@@ -72,7 +72,7 @@ var (
 		Name:    "Goodput",
 		Formula: "useful GPU-time / (capacity × time), from the big job's arrival to the horizon",
 		Unit:    "share of the fleet's GPU-time, %",
-		Source:  "the fleet's goodput: work done for the first time over all GPU-time, used or not; redone work does not count",
+		Source:  "the fleet's goodput: work over all GPU-time, used or not; what was lost counts once, when it has been done again",
 	}
 	DefMFU = Definition{
 		Name:    "Cluster MFU",
@@ -146,6 +146,7 @@ func (r *Run) Ledger() Ledger {
 		w.Start = r.Config.Jobs[big].Arrival
 	}
 	l := Ledger{Window: w, Split: r.SplitAt(w.End).Sub(r.SplitAt(w.Start)), BigStart: Never}
+	r.takeBack(&l.Split, w)
 	l.Goodput = l.Split.Share(Useful)
 	l.ClusterMFU = l.Goodput * r.Config.MFU
 
@@ -166,8 +167,9 @@ func (r *Run) Ledger() Ledger {
 	l.CostUSD = l.Split.Total().Hours() * r.Config.RateUSD
 	l.WasteUSD = l.CostUSD * (1 - l.Goodput)
 	if watched && r.Config.Jobs[big].Train != nil {
-		l.Training = r.Training(r.Config.Big)
-		l.Goodput = l.Training.Goodput
+		if l.Training = r.Training(r.Config.Big); l.Training.Window.End > 0 {
+			l.Goodput = l.Training.Goodput
+		}
 	}
 	r.countLosses(&l)
 	return l
@@ -219,7 +221,33 @@ func (r *Run) countLosses(l *Ledger) {
 	l.Price.USD = l.Price.Total().Hours() * r.Config.RateUSD
 }
 
-// SplitAt is the GPU-time of the whole fleet from the start of the run up to t, rounded down to a whole Resolution, by part.
+// takeBack moves what was done in the window, was lost and had not been done again by the horizon from the useful part of a split to the
+// part that lost it: nothing will ever come of it, or the redoing lies beyond the horizon.
+func (r *Run) takeBack(split *Split, w Interval) {
+	useful := make(map[int]GPUTime, len(r.undone)) // in the window, by job
+	for _, u := range r.undone {
+		useful[u.job] = 0
+	}
+	for i := range r.Spans {
+		s := &r.Spans[i]
+		if _, some := useful[s.Job]; !some || s.End <= w.Start {
+			continue
+		}
+		var before, after Split
+		r.addTo(&before, s, max(s.Start, w.Start))
+		r.addTo(&after, s, s.End)
+		useful[s.Job] += after[Useful] - before[Useful]
+	}
+	for _, u := range r.undone {
+		lost := min(u.work, useful[u.job])
+		useful[u.job] -= lost
+		split[Useful] -= lost
+		split[u.why] += lost
+	}
+}
+
+// SplitAt is the GPU-time of the whole fleet from the start of the run up to t, rounded down to a whole Resolution, by part. Work that is
+// lost later is Useful here until it is lost; what was lost and is done again is Rework or Preempted while that lasts.
 func (r *Run) SplitAt(t time.Duration) Split {
 	t = t.Truncate(Resolution)
 	var split Split

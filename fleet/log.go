@@ -263,8 +263,17 @@ func (s *sim) logFailure(f Fault, h hits) {
 		what = append(what, fmt.Sprintf("it wiped out %s of work of %s (%s) since the last %scheckpoints; back to the queue",
 			hours(h.lost), plural(len(h.killed), "job"), list(h.killed), verified(f)))
 	}
-	for _, id := range h.shrunk {
+	for _, id := range h.broken {
 		what = append(what, fmt.Sprintf("the training ring of job %d is broken", id))
+	}
+	for _, id := range h.shrunk {
+		if !slices.Contains(h.broken, id) {
+			what = append(what, fmt.Sprintf("job %d trains on, it was stranded there", id))
+		}
+	}
+	if len(h.recalled) > 0 {
+		what = append(what, fmt.Sprintf("checkpoints of %s in the queue (%s) are bad: %s of work since the last good ones lost",
+			plural(len(h.recalled), "job"), list(h.recalled), hours(h.wrong)))
 	}
 	if len(h.spoiled) > 0 {
 		what = append(what, fmt.Sprintf("%s (%s) had finished with wrong results", plural(len(h.spoiled), "job"), list(h.spoiled)))

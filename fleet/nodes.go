@@ -63,6 +63,7 @@ func (s *sim) occupy(sp *Span) {
 		sp.Mask = lowest(s.freeMask(sp.Node), j.GPUs)
 	}
 	id := int32(len(s.run.Spans))
+	k := 0
 	for n := range sp.On {
 		if s.freeMask(n)&sp.Mask != sp.Mask {
 			panic(fmt.Sprintf("fleet: job %d takes GPUs of node %d that are not free", j.ID, n))
@@ -70,8 +71,9 @@ func (s *sim) occupy(sp *Span) {
 		s.change(n, func() { s.free[n] &^= sp.Mask })
 		s.onNode[n] = append(s.onNode[n], id)
 		if len(s.taints) > 0 {
-			s.taint(n, sp.Mask, sp.Job)
+			s.taint(n, sp.busyMask(k), sp.Job)
 		}
+		k++
 	}
 	s.count(sp, 1)
 	sp.End = s.run.finish(sp)

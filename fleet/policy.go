@@ -163,11 +163,13 @@ func (q *Queueing) spot(v View, j *Job, avoid bitset) Decision {
 func PolicyName(p Policy) string { return ownName(p) }
 
 // ownName is the name that a value gives itself, else its type.
-func ownName(v any) string {
+func ownName(v any) (name string) {
+	name = fmt.Sprintf("%T", v)
+	defer func() { _ = recover() }() // String may be a student's, and called on nil
 	if s, ok := v.(fmt.Stringer); ok {
-		return s.String()
+		name = s.String()
 	}
-	return fmt.Sprintf("%T", v)
+	return name
 }
 
 // Preempts tells whether a policy evicts jobs by itself, so that Config.Preempt is implied.

@@ -20,6 +20,10 @@ type trainingState struct {
 	progress time.Duration // when it was taken off its nodes
 	asked    int           // sim.changes when the Rescaler was last asked
 	wounded  bool          // it was taken off its nodes at this instant
+	broken   bool          // and not only off nodes that it had no use for
+	rest     time.Duration // of the restart or stall that was interrupted then
+	paid     time.Duration // of it before
+	holders  int           // as the span had it
 	spoiled  bool          // by a silent corruption: no replica has a good state
 	still    bool          // it waits for nodes
 }
@@ -36,29 +40,56 @@ func (s *sim) lift(id int32) {
 	st := &s.state[sp.Job]
 	t := st.training
 	t.holding = t.running
-	if p.restart < sp.restart { // the newcomers have not got the state yet
+	t.rest, t.paid, t.holders = sp.restart-p.restart, sp.paid+p.restart, sp.holders
+	if t.rest > 0 { // the newcomers have not got the state yet
 		t.holding = sp.holders / s.nodesPerReplica(sp.Job)
 	}
 	st.saved, t.progress = s.saved(sp, p), sp.from+p.work
 	st.redo = lose(sp.redo, t.progress, t.progress, Useful)
 }
 
-// wound lifts a job that has lost a node. If what it computed since is wrong, clean is its last good progress, else Never.
-func (s *sim) wound(id int32, clean time.Duration) {
-	job := s.run.Spans[id].Job
-	s.lift(id)
+// wound lifts a job that has lost a node, or whose software has crashed there, if it still stands. If what it computed is wrong, node
+// is nowhere and clean its last good progress, else that is Never.
+func (s *sim) wound(job, node int, scope Scope, clean time.Duration, h *hits) {
 	st := &s.state[job]
-	st.training.wounded = true
-	if clean != Never {
-		st.saved, st.training.spoiled = min(st.saved, clean), true
+	t, id := st.training, s.jobs[job].ID
+	k := s.nodesPerReplica(job)
+	at := slices.Index(t.rank, int32(node)) / k // the replica
+	working := node == nowhere || t.still || at < t.running
+	if scope == Software && at >= t.running {
+		return // nothing of it ran there
 	}
-	s.wounded = append(s.wounded, job)
+	if !t.wounded {
+		s.lift(st.span)
+		t.wounded, t.broken = true, false
+		s.wounded = append(s.wounded, job)
+	}
+	if scope == Software && at < t.holding { // the process had the state, and the node will be given it anew
+		lost := slices.Clone(t.rank[at*k : (at+1)*k])
+		t.rank = slices.Insert(slices.Delete(t.rank, at*k, (at+1)*k), (t.holding-1)*k, lost...)
+		t.holding--
+	}
+	if clean != Never {
+		st.saved, t.spoiled = min(st.saved, clean), true
+	}
+	list := &h.shrunk
+	if working {
+		list, t.broken = &h.broken, true
+	}
+	if !slices.Contains(*list, id) {
+		*list = append(*list, id)
+	}
 }
 
 // regroup asks each training job that has lost a node, and each that lacks some while nodes have changed, how it goes on.
 func (s *sim) regroup() {
 	for _, job := range s.wounded {
 		t := s.state[job].training
+		if !t.broken {
+			t.wounded = false
+			s.trainOn(job)
+			continue
+		}
 		b := s.breakOf(job)
 		r, err := s.askRescaler(job, b)
 		if err != nil {
@@ -69,32 +100,49 @@ func (s *sim) regroup() {
 		s.carryOn(job, b, r)
 	}
 	s.wounded = s.wounded[:0]
-	if s.now < s.pausedUntil {
-		return
-	}
-	for _, job := range s.trainings {
-		if s.err = s.grow(job); s.err != nil {
-			return
-		}
-	}
+	s.grow()
 }
 
-// grow lets a job that lacks replicas have nodes that have come free.
-func (s *sim) grow(job int) error {
+// grow lets the jobs that lack replicas have nodes that have come free. It tells whether one has taken some.
+func (s *sim) grow() (grown bool) {
+	if s.now < s.pausedUntil || s.err != nil {
+		return false
+	}
+	for _, job := range s.trainings {
+		more, err := s.growOne(job)
+		if err != nil {
+			s.err = err
+			return false
+		}
+		grown = grown || more
+	}
+	return grown
+}
+
+func (s *sim) growOne(job int) (grown bool, err error) {
 	st, t := &s.state[job], s.state[job].training
 	if st.span < 0 || st.deadline != Never || t.asked == s.changes || !t.still && t.running == s.jobs[job].Train.DP {
-		return nil
+		return false, nil
 	}
 	t.asked = s.changes
 	r, err := s.askRescaler(job, s.breakOf(job))
 	if err != nil || len(r.Replicas) < s.jobs[job].Train.fewest() || !t.still && len(r.Replicas) <= t.running {
-		return err
+		return false, err
 	}
 	s.lift(st.span)
 	t.still = false
 	s.carryOn(job, s.breakOf(job), r)
 	t.asked = s.changes
-	return nil
+	return true, nil
+}
+
+// trainOn puts a job that has lost nothing but nodes it had no use for back on the others.
+func (s *sim) trainOn(job int) {
+	t := s.state[job].training
+	sp := s.trainingSpan(job)
+	sp.speed = s.jobs[job].Train.speed(t.running)
+	sp.restart, sp.paid, sp.holders, sp.goesOn = t.rest, t.paid, t.holders, true
+	s.occupy(&sp)
 }
 
 // breakOf is the job as its Rescaler sees it.
@@ -122,12 +170,33 @@ func (s *sim) breakOf(job int) elastic.Break {
 	for replica := range slices.Chunk(nodes, k) {
 		b.Replicas = append(b.Replicas, replica)
 	}
+	for _, other := range s.wounded { // what another job has just been lifted off is not free yet
+		if t := s.state[other].training; t.wounded && other != job {
+			for _, n := range t.rank {
+				mine.add(int(n))
+			}
+		}
+	}
 	for n := range s.empty.elements {
-		if s.vacant(n) && !mine.has(n) {
+		if s.vacant(n) && !mine.has(n) && s.inReach(job, n) {
 			b.Spares = append(b.Spares, n)
 		}
 	}
 	return b
+}
+
+// inReach tells whether a job may have a node as a spare: one in its rack or pod, if its Locality requires that.
+func (s *sim) inReach(job, node int) bool {
+	switch j, first := &s.jobs[job], int(s.state[job].training.rank[0]); {
+	case j.Prefer:
+		return true
+	case j.Locality == SameRack:
+		return s.topo.Rack(node) == s.topo.Rack(first)
+	case j.Locality == SamePod:
+		return s.topo.Pod(node) == s.topo.Pod(first)
+	default:
+		return true
+	}
 }
 
 // vacant tells whether a node is up, wholly free and kept for nobody.
@@ -144,7 +213,7 @@ func (s *sim) askRescaler(job int, b elastic.Break) (r elastic.Regroup, err erro
 			err = bad(fmt.Sprintf("panic: %v", p))
 		}
 	}()
-	r = rescaler.Rescale(b)
+	r = rescaler.Rescale(b.Clone()) // it may write into its break, but not into ours
 	if wrong := b.Check(r); wrong != nil {
 		err = bad(wrong)
 	}
@@ -158,7 +227,7 @@ func (s *sim) carryOn(job int, b elastic.Break, r elastic.Regroup) {
 	case r.Wait:
 		s.standStill(job, b)
 	case len(r.Replicas) == 0:
-		s.crash(job)
+		s.crash(job, s.fallBack(job, elastic.Break{}))
 	case len(r.Replicas) < b.Min:
 		s.giveUp(job, len(r.Replicas))
 	default:
@@ -251,6 +320,7 @@ func (s *sim) fallBack(job int, b elastic.Break) GPUTime {
 	lost := over(j.GPUs, t.progress-st.saved)
 	st.redo = lose(st.redo, st.saved, t.progress, Rework)
 	t.progress = st.saved
+	s.cleanse(job)
 	if lost > 0 {
 		s.run.losses = append(s.run.losses, loss{at: s.now, work: lost, why: Rework})
 	}
@@ -275,7 +345,7 @@ func (s *sim) standStill(job int, b elastic.Break) {
 	}
 	t.rank, t.still = append(whole, broken...), true
 	if len(b.Lost) == len(t.rank) { // it has nothing to stand on
-		s.crash(job)
+		s.crash(job, lost)
 		return
 	}
 	sp := s.trainingSpan(job)
@@ -285,10 +355,8 @@ func (s *sim) standStill(job int, b elastic.Break) {
 }
 
 // crash sends a lifted job back to the queue, from where it starts again from its last checkpoint.
-func (s *sim) crash(job int) {
-	st, t, j := &s.state[job], s.state[job].training, &s.jobs[job]
-	t.still = false
-	lost := s.fallBack(job, elastic.Break{})
+func (s *sim) crash(job int, lost GPUTime) {
+	st, j := &s.state[job], &s.jobs[job]
 	s.run.Queue[job].Kills++
 	st.restarts, st.failed = true, true
 	s.log(Crashed, -1, j.ID, "job %d crashes: it lost a node and gives its others back; %s of work since its last checkpoint lost; back to the queue", j.ID, hours(lost))

@@ -16,6 +16,7 @@ type Run struct {
 	big      int // index of the watched job; means nothing if Config.Big is 0
 	failures []time.Duration
 	losses   []loss
+	undone   []undone
 	moved    []moves
 }
 
@@ -25,6 +26,13 @@ type loss struct {
 	work    GPUTime
 	restart GPUTime // to be paid when the job starts again
 	why     Part
+}
+
+// undone is work of a job that was thrown away and had not been done again by the horizon.
+type undone struct {
+	job  int
+	work GPUTime
+	why  Part
 }
 
 // moves is one migration.
@@ -67,6 +75,9 @@ type Span struct {
 
 	from     time.Duration // progress that the job starts from
 	restart  time.Duration // paid first
+	paid     time.Duration // of the same restart, by the span before
+	started  bool          // from the queue
+	goesOn   bool          // nothing has changed for the GPUs at work since the span before
 	phase    time.Duration // by so much the first checkpoint comes early
 	taxUntil time.Duration // runs slower up to here
 	redo     []redo        // the work beyond from that was done before and lost, and why; ascending, nil for almost all

@@ -179,7 +179,7 @@ func (s *sim) start(d Decision) {
 	s.dequeue(job)
 	s.join(job)
 	st, j := &s.state[job], s.jobs[job]
-	sp := Span{Job: job, Node: d.Node, Nodes: s.topo.NodesFor(j.GPUs), Busy: j.GPUs, Start: s.now, from: st.saved, redo: st.redo}
+	sp := Span{Job: job, Node: d.Node, Nodes: s.topo.NodesFor(j.GPUs), Busy: j.GPUs, Start: s.now, from: st.saved, redo: st.redo, started: true}
 	if d.Nodes != nil || j.Train != nil {
 		for _, n := range s.placeOf(d) {
 			sp.Set = append(sp.Set, int32(n))
@@ -187,7 +187,7 @@ func (s *sim) start(d Decision) {
 		sp.Node = int(sp.Set[0])
 	}
 	if t := st.training; t != nil {
-		t.rank, t.running = slices.Clone(sp.Set), j.Train.DP
+		t.rank, t.running, t.still = slices.Clone(sp.Set), j.Train.DP, false
 	}
 	if st.restarts {
 		sp.restart = j.Restart
@@ -230,6 +230,7 @@ func (s *sim) end(id int32, why Reason, clean time.Duration) GPUTime {
 	if st.saved = s.saved(sp, p); clean != Never {
 		st.saved = min(st.saved, clean)
 	}
+	s.cleanse(sp.Job)
 	st.redo = lose(sp.redo, st.saved, sp.from+p.work, cause)
 	st.restarts, st.deadline = true, Never
 	lost := over(j.GPUs, sp.from+p.work-st.saved)

@@ -186,8 +186,14 @@ func (s *sim) step() bool {
 	for e := first; some && e.at == s.now; e, some = s.agenda.next() {
 		s.handle(s.agenda.take())
 	}
+	if s.now == s.pausedUntil && len(s.wounded) == 0 {
+		s.schedule() // the hole that the migration made is for the job that waits
+	}
 	s.regroup()
 	s.schedule()
+	if s.grow() { // a plan that was given up has left nodes
+		s.schedule()
+	}
 	s.sample()
 	return true
 }
@@ -259,5 +265,25 @@ func (s *sim) close() {
 			s.run.Queue[i].Wait += s.now - s.state[i].since
 		}
 	}
+	for i := range s.state {
+		if s.run.Queue[i].Done == Never {
+			s.settleRedo(i)
+		}
+	}
 	s.logPromise()
+}
+
+// settleRedo notes what a job lost and has not done again.
+func (s *sim) settleRedo(job int) {
+	list, progress := s.state[job].redo, s.state[job].saved
+	if id := s.state[job].span; id >= 0 {
+		sp := &s.run.Spans[id]
+		list, progress = sp.redo, sp.from+s.run.pace(sp, s.now).work
+	}
+	for _, r := range list {
+		if r.upTo > progress {
+			s.run.undone = append(s.run.undone, undone{job, over(s.jobs[job].GPUs, r.upTo-progress), r.part})
+			progress = r.upTo
+		}
+	}
 }

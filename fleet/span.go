@@ -15,10 +15,29 @@ import (
 // GPUs is the number of GPUs that the span holds.
 func (s *Span) GPUs() int { return s.Nodes * bits.OnesCount16(s.Mask) }
 
+// busyMask is the GPUs at work on the k-th of the span's nodes.
+func (s *Span) busyMask(k int) uint16 {
+	per := bits.OnesCount16(s.Mask)
+	return lowest(s.Mask, min(per, max(0, s.Busy-k*per)))
+}
+
+// rankOf is the position of a node among those of the span, -1 if it is none of them.
+func (s *Span) rankOf(node int) int {
+	k := 0
+	for n := range s.On {
+		if n == node {
+			return k
+		}
+		k++
+	}
+	return -1
+}
+
 // pace is how far a span has come after some running time.
 type pace struct {
 	restart, work, write time.Duration // where the running time went; work as progress, that is time at full speed
 	saved                time.Duration // work that finished checkpoints hold
+	saves                time.Duration // how many there are
 }
 
 // plan is what a span has to do: pay the restart, then do work with a checkpoint after every tau of it; the first comes early by
@@ -82,7 +101,8 @@ func (p plan) at(clock time.Duration) pace {
 	tau := p.speed.wall(p.tau)
 	cycle := tau + p.write
 	cycles, rest := clock/cycle, clock%cycle
-	x.saved = max(0, max(0, clock-p.persist)/cycle*p.tau-p.phase)
+	x.saves = max(0, clock-p.persist) / cycle
+	x.saved = max(0, x.saves*p.tau-p.phase)
 	x.work = max(0, min(cycles*p.tau+p.speed.work(min(rest, tau))-p.phase, p.work))
 	x.write = cycles*p.write + max(0, rest-tau)
 	return x
@@ -94,9 +114,16 @@ func (p plan) length() time.Duration {
 		return forever
 	}
 	writes := max(0, (p.phase+p.work+p.tau-1)/p.tau-1)
+	if float64(p.work)/p.speed.share()+float64(writes)*float64(p.write) > float64(endless) {
+		return forever
+	}
 	walls := writes*p.speed.wall(p.tau) + p.speed.wall(p.phase+p.work-writes*p.tau) - p.speed.begun(p.phase)
 	return p.restart + walls + writes*p.write
 }
+
+// endless is the length from which on a plan counts as forever: no run is so long, and with the largest tax and a pause or two it still
+// fits into a time.Duration.
+const endless time.Duration = 25 * 365 * 24 * time.Hour
 
 // forever is longer than any run, and small enough that times can still be added to it.
 const forever time.Duration = 1 << 61

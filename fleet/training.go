@@ -48,6 +48,10 @@ func (t *Training) speed(replicas int) speed {
 	return speed{int64(num), int64(den)}
 }
 
+// maxParallel is the most of each kind of parallelism. A checkpoint interval of a day takes a job with one replica of so many 274 years,
+// which a time.Duration holds.
+const maxParallel = 100_000
+
 // validateTraining checks the layout of job i.
 func (c Config) validateTraining(i int) (errs []error) {
 	j := c.Jobs[i]
@@ -59,8 +63,8 @@ func (c Config) validateTraining(i int) (errs []error) {
 		name  string
 		value int
 	}{{"TP", t.TP}, {"PP", t.PP}, {"CP", t.CP}, {"DP", t.DP}} {
-		if f.value < 1 || f.value > maxGPUs {
-			bad(f.name, f.value, fmt.Sprintf("between 1 and %d", maxGPUs))
+		if f.value < 1 || f.value > maxParallel {
+			bad(f.name, f.value, fmt.Sprintf("between 1 and %d", maxParallel))
 		}
 	}
 	if errs != nil {

@@ -13,7 +13,7 @@ type TrainingLedger struct {
 	Goodput float64 // see DefTrainingGoodput
 	MFU     float64 // Goodput × Config.MFU
 
-	Work            time.Duration // progress, as time of the full job at full speed; work that is lost and not yet done again counts
+	Work            time.Duration // progress at the end, as time of the full job at full speed: what was lost counts only if it was done again
 	Tokens          float64       // Work / StepTime × StepTokens; 0 if the job does not count tokens
 	TokensPerSecond float64       // Tokens / Window
 
@@ -30,7 +30,7 @@ var DefTrainingGoodput = Definition{
 	Name:    "Goodput",
 	Formula: "useful GPU-time / (GPUs that the job asked for × time from its first start to its end or the horizon)",
 	Unit:    "share of the training job's GPU-time, %",
-	Source:  "the training job's goodput: what it held and what it lacked; work that is done again does not count",
+	Source:  "the training job's goodput: what it held and what it lacked; what was lost counts once, when it has been done again",
 }
 
 // RestartParts is what a restart from a checkpoint is made of, in this order.
@@ -67,11 +67,20 @@ func (r *Run) Training(id int) TrainingLedger {
 			l.Window.End = end
 		}
 	}
+	var before *Span
 	for i := range r.Spans {
 		if s := &r.Spans[i]; s.Job == job {
 			r.addTo(&l.Split, s, s.End)
-			l.addRestart(r, s)
+			l.addRestart(r, s, before)
 			l.Work = max(l.Work, s.from+r.pace(s, s.End).work)
+			before = s
+		}
+	}
+	for _, u := range r.undone {
+		if u.job == job {
+			l.Work -= time.Duration(u.work/GPUTime(j.GPUs)) * Resolution
+			l.Split[Useful] -= u.work
+			l.Split[u.why] += u.work
 		}
 	}
 	l.Crashes = w.Kills
@@ -89,25 +98,28 @@ func (r *Run) Training(id int) TrainingLedger {
 	return l
 }
 
-// addRestart books what the restart of a span was spent on, and counts it.
-func (l *TrainingLedger) addRestart(r *Run, s *Span) {
+// addRestart books what the restart of a span was spent on, and counts it. before is the job's span before that; it starts from the queue if it has none.
+func (l *TrainingLedger) addRestart(r *Run, s, before *Span) {
 	t := r.Config.Jobs[s.Job].Train
 	if t == nil {
 		return
 	}
-	paid := r.pace(s, s.End).restart
 	switch {
 	case s.speed.still():
-		l.Waits++
-	case s.holders > 0 && s.Start > l.Window.Start:
+		if !before.speed.still() || before.End < s.Start {
+			l.Waits++
+		}
+	case !s.started && !s.goesOn:
 		l.Rescales++
+	}
+	paid := r.pace(s, s.End).restart
+	if s.holders > 0 {
 		l.Stall += over(s.Busy, paid)
-	case s.holders == 0:
-		parts := t.Restart.spent(paid)
-		l.Detect += over(s.Busy, parts[0])
-		l.Reschedule += over(s.Busy, parts[1])
-		l.Load += over(s.Busy, parts[2])
-		l.WarmUp += over(s.Busy, parts[3])
+		return
+	}
+	from, to := t.Restart.spent(s.paid), t.Restart.spent(s.paid+paid)
+	for i, part := range []*GPUTime{&l.Detect, &l.Reschedule, &l.Load, &l.WarmUp} {
+		*part += over(s.Busy, to[i]-from[i])
 	}
 }
 

@@ -17,7 +17,7 @@ func (s *sim) price(id int32) GPUTime {
 		return 0
 	}
 	p, j := s.run.pace(sp, s.now), &s.jobs[sp.Job]
-	return over(j.GPUs, p.work-p.saved+j.Restart)
+	return over(j.GPUs, sp.from+p.work-s.saved(sp, p)+j.Restart)
 }
 
 // planEviction is the cheapest set of victims whose places together hold the job, or nil: nobody is evicted unless the job then

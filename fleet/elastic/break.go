@@ -16,9 +16,19 @@ type Break struct {
 	NodesPerReplica int           // a replica is TP × PP × CP GPUs, here in whole nodes
 	Min             int           // fewest replicas that the job accepts
 	Replicas        [][]int       // all replicas of the full job, node by node in rank order, the lost nodes too
-	Running         int           // the first Running of them were at work until now; the others had been broken before
+	Running         int           // the first Running of them had the model's state until now; the others were broken before, or their software has crashed
 	Lost            []int         // nodes in Replicas that cannot be used: down, or taken by another job; ascending
 	Spares          []int         // healthy nodes outside Replicas that nobody holds, ascending
+}
+
+// Clone is a copy that shares nothing with b.
+func (b Break) Clone() Break {
+	replicas := make([][]int, len(b.Replicas))
+	for i, replica := range b.Replicas {
+		replicas[i] = slices.Clone(replica)
+	}
+	b.Replicas, b.Lost, b.Spares = replicas, slices.Clone(b.Lost), slices.Clone(b.Spares)
+	return b
 }
 
 // Alive tells whether a node of the job can be used.
@@ -40,7 +50,7 @@ func (b Break) missing(replica []int) (n int) {
 	return n
 }
 
-// Live tells whether a replica that was at work is whole: then it holds the model's state, and nothing has to be rolled back.
+// Live tells whether a replica that had the model's state is whole: then it still has it, and nothing has to be rolled back.
 func (b Break) Live() bool { return slices.ContainsFunc(b.Replicas[:b.Running], b.Whole) }
 
 // Regroup is the answer to a Break: how the job goes on. The zero Regroup gives up: the job crashes, goes back to the queue and starts
@@ -57,7 +67,7 @@ type Rescaler interface {
 }
 
 // Moved is the number of nodes in an answer that have to be given the model's state: all nodes of a replica that is not, node by node,
-// one of those that were at work.
+// one of those that had it.
 func (b Break) Moved(r Regroup) int {
 	stay := 0
 	for _, replica := range r.Replicas {
@@ -68,7 +78,7 @@ func (b Break) Moved(r Regroup) int {
 	return (len(r.Replicas) - stay) * b.NodesPerReplica
 }
 
-// stays tells whether a replica was at work and is whole.
+// stays tells whether a replica had the model's state and is whole.
 func (b Break) stays(replica []int) bool {
 	return b.Whole(replica) && slices.ContainsFunc(b.Replicas[:b.Running], func(old []int) bool { return slices.Equal(old, replica) })
 }

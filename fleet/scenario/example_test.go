@@ -43,7 +43,7 @@ func ExampleGamble() {
 	// checkpoint every 2m0s     goodput 0.79, the formula says 0.80
 	// checkpoint every 12m0s    goodput 0.90, the formula says 0.90
 	// checkpoint every 3h0m0s   goodput 0.54, the formula says 0.56
-	// checkpoint every 24h0m0s  goodput 0.01, the formula says 0.00
+	// checkpoint every 24h0m0s  goodput 0.00, the formula says 0.00
 }
 
 // Act III: ten nodes in ten replicas fail at once.

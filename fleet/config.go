@@ -23,12 +23,15 @@ const Resolution = time.Millisecond
 // maxGPUs is the largest fleet.
 const maxGPUs = 200_000
 
+// MaxHorizon is the length of the longest run: ten years, longer than any log of the Parallel Workloads Archive.
+const MaxHorizon = 10 * 365 * 24 * time.Hour
+
 // Config is everything that a run depends on: equal configs give equal runs, byte for byte.
 // Start from Default, change fields, and let a scenario add Jobs and Faults.
 type Config struct {
 	Topology Topology      // the fleet; default 10 pods × 25 racks × 5 nodes × 8 GPUs = 10,000 GPUs
 	Seed     uint64        // seed from which a scenario draws jobs and faults
-	Horizon  time.Duration // the run ends here; 1 s to 400 days
+	Horizon  time.Duration // the run ends here; 1 s to MaxHorizon
 
 	// The levers.
 	Policy     Policy           // who starts next and where: FCFS, BestFit, EASY, Preemption, a Queueing or one of your own
@@ -52,6 +55,7 @@ type Config struct {
 	Teams  []Team  // whose quota and share policies look at; Job.Team counts from 1
 	Jobs   []Job   // in order of Arrival
 	Faults []Fault // in order of At
+	Unfit  error   // why a scenario could not fill them in, or nil; Validate reports it
 }
 
 // Team is a group of users that shares one quota, and one share of the fleet.
@@ -119,6 +123,9 @@ func (c Config) Validate() error {
 			bad(field, x, fmt.Sprintf("between %g and %g", lo, hi))
 		}
 	}
+	if c.Unfit != nil {
+		errs = append(errs, c.Unfit)
+	}
 	t := c.Topology
 	count("Topology.Pods", t.Pods, 1, 1000)
 	count("Topology.RacksPerPod", t.RacksPerPod, 1, 1000)
@@ -127,7 +134,7 @@ func (c Config) Validate() error {
 	if len(errs) == 0 {
 		count("Topology.GPUs()", t.GPUs(), 1, maxGPUs)
 	}
-	span("Horizon", c.Horizon, time.Second, 400*24*time.Hour)
+	span("Horizon", c.Horizon, time.Second, MaxHorizon)
 	if c.Policy == nil {
 		bad("Policy", "nil", "FCFS, BestFit, EASY, Preemption or a policy of your own")
 	} else if q, ours := asQueueing(c.Policy); ours {
@@ -143,8 +150,8 @@ func (c Config) Validate() error {
 	span("Migration.Move", c.Migration.Move, time.Second, 24*time.Hour)
 	ratio("Migration.Tax", c.Migration.Tax, 0, 0.9)
 	span("Migration.TaxFor", c.Migration.TaxFor, 0, 7*24*time.Hour)
-	span("SLA.Start", c.SLA.Start, 0, 400*24*time.Hour)
-	span("SLA.Wait", c.SLA.Wait, 0, 400*24*time.Hour)
+	span("SLA.Start", c.SLA.Start, 0, MaxHorizon)
+	span("SLA.Wait", c.SLA.Wait, 0, MaxHorizon)
 	ratio("RateUSD", c.RateUSD, 0, 1000)
 	if math.IsNaN(c.MFU) || c.MFU <= 0 || c.MFU > 1 {
 		bad("MFU", c.MFU, "above 0 and at most 1")

@@ -420,7 +420,7 @@ func TestValidateNamesFieldValueAndRange(t *testing.T) {
 		{"pods", func(c *fleet.Config) { c.Topology.Pods = 0 }, []string{"Topology.Pods 0", "between 1 and 1000"}},
 		{"gpus per node", func(c *fleet.Config) { c.Topology.GPUsPerNode = 17 }, []string{"Topology.GPUsPerNode 17", "between 1 and 16"}},
 		{"capacity", func(c *fleet.Config) { c.Topology.Pods, c.Topology.RacksPerPod = 1000, 1000 }, []string{"Topology.GPUs()", "200000"}},
-		{"horizon", func(c *fleet.Config) { c.Horizon = -1 }, []string{"Horizon -1ns", "between 1s and 9600h"}},
+		{"horizon", func(c *fleet.Config) { c.Horizon = -1 }, []string{"Horizon -1ns", "between 1s and 87600h"}},
 		{"policy", func(c *fleet.Config) { c.Policy = nil }, []string{"Policy nil", "FCFS"}},
 		{"rescale", func(c *fleet.Config) { c.Rescale = nil }, []string{"Rescale nil", "DropReplicas"}},
 		{"checkpoint low", func(c *fleet.Config) { c.Checkpoint = 59 * time.Second }, []string{"Checkpoint 59s", "between 1m0s and 24h0m0s"}},

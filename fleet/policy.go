@@ -98,7 +98,7 @@ func (q Queueing) Decide(v View) Decision {
 		if waits.Job == Nobody {
 			waits.Job = i
 		}
-		if q.Backfill == Strict || tried.over() {
+		if q.Backfill == Strict || s.idle < s.smallest || tried.over(s.smallest) {
 			break
 		}
 		if q.Backfill == Reserve && head == Nobody && !s.planned(i) { // a place that is being cleared needs no reservation
@@ -137,8 +137,8 @@ func (t *trials) fail(j *Job, gpusPerNode int, avoiding bool) {
 	}
 }
 
-// over tells whether nobody at all has a place: one GPU is too much.
-func (t *trials) over() bool { return t[0][Anywhere] == 1 }
+// over tells whether nobody at all has a place: even the smallest job is too much.
+func (t *trials) over(smallest int) bool { return t[0][Anywhere] <= smallest }
 
 func bit(b bool) int {
 	if b {

@@ -154,6 +154,8 @@ func (s *sim) enqueue(job int) {
 		}
 	}
 	s.queued++
+	s.sizes[j.GPUs]++
+	s.smallest = min(s.smallest, j.GPUs)
 	s.leave(job)
 	s.state[job].since = s.now
 	if j.ID == s.cfg.Big && s.run.Queue[job].FirstRun == Never {
@@ -170,6 +172,12 @@ func (s *sim) dequeue(job int) {
 		}
 	}
 	s.queued--
+	if s.sizes[s.jobs[job].GPUs]--; s.queued == 0 {
+		s.smallest = len(s.sizes)
+	}
+	for s.smallest < len(s.sizes) && s.sizes[s.smallest] == 0 {
+		s.smallest++
+	}
 	s.run.Queue[job].Wait += s.now - s.state[job].since
 }
 

@@ -67,6 +67,8 @@ type sim struct {
 
 	working, stranded, idle, failed int
 	queued                          int
+	sizes                           []int32   // how many jobs wait, by GPUs
+	smallest                        int       // the fewest GPUs that a waiting job needs; more than there are if none waits
 	trainings                       []int     // all training jobs
 	wounded                         []int     // those that lost nodes at this instant
 	fgdWeight                       []float64 // by number of free GPUs: GPUs of such a node that FGD counts as fragmented
@@ -104,7 +106,7 @@ func newSim(c Config) *sim {
 		fullMask: 1<<g - 1, free: make([]uint16, n), broken: make([]uint16, n), faults: make([]int32, n*g), outages: make([][]int32, n),
 		kept: make([]int32, n), onNode: make([][]int32, n),
 		byFree: make([]bitset, g+1), nodesWith: make([]int, g+1), histogram: make([]int, g+1), empty: newBitset(n), holeLen: n, reserved: newBitset(n), scratch: newBitset(n),
-		state: make([]jobState, len(c.Jobs)), idle: t.GPUs(),
+		state: make([]jobState, len(c.Jobs)), idle: t.GPUs(), sizes: make([]int32, t.GPUs()+1), smallest: t.GPUs() + 1,
 		agenda: agenda{jobs: c.Jobs, faults: c.Faults},
 	}
 	s.cfg = &s.run.Config

@@ -38,7 +38,8 @@ func (m Model) Counts(faults []fleet.Fault) []Count {
 	return counts
 }
 
-// Interval is a mean over seeds with its 99 % confidence interval, by Student's t.
+// Interval is a mean over seeds with its 99 % confidence interval: by Student's t, or where all seeds give the same count, which shows no
+// spread, by the exact one of a Poisson count.
 type Interval struct {
 	Mean, Low, High float64
 }
@@ -49,6 +50,14 @@ func (i Interval) Contains(x float64) bool { return i.Low <= x && x <= i.High }
 func intervalOf(values []float64) Interval {
 	mean, sd := stat.MeanStdDev(values, nil)
 	n := float64(len(values))
+	if sd == 0 {
+		total, alpha := mean*n, 0.01
+		exact := Interval{Mean: mean, High: distuv.ChiSquared{K: 2*total + 2}.Quantile(1-alpha/2) / 2 / n}
+		if total > 0 {
+			exact.Low = distuv.ChiSquared{K: 2 * total}.Quantile(alpha/2) / 2 / n
+		}
+		return exact
+	}
 	half := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.995) * sd / math.Sqrt(n)
 	return Interval{mean, max(0, mean-half), mean + half}
 }
@@ -68,13 +77,16 @@ type CauseSummary struct {
 	Share float64 // of all interruptions, 0–1
 }
 
+// maxDrawn is the most faults that a summary draws: more would take longer than anybody waits.
+const maxDrawn = 5_000_000
+
 // Summarize draws the faults of so many seeds, from m.Seed on. The error wraps ErrModel.
 func (m Model) Summarize(seeds int) (Summary, error) {
 	if seeds < 2 || seeds > 10_000 {
 		return Summary{}, fmt.Errorf("seeds %d: must be between 2 and 10000: %w", seeds, ErrModel)
 	}
-	if n := m.expected() * float64(seeds); n > 50*maxFaults {
-		return Summary{}, fmt.Errorf("seeds %d: must be so few that there are at most %d faults in all, not %.3g: %w", seeds, 50*maxFaults, n, ErrModel)
+	if n := m.expected() * float64(seeds); n > maxDrawn {
+		return Summary{}, fmt.Errorf("seeds %d: must be so few that there are at most %d faults in all, not %.0f: %w", seeds, maxDrawn, n, ErrModel)
 	}
 	s := Summary{Seeds: seeds}
 	totals := make([]float64, seeds)

@@ -4,6 +4,7 @@
 package scenario
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -60,11 +61,19 @@ var (
 	}
 )
 
+// longestActI is the longest horizon for which Act I draws students.
+const longestActI = 31 * 24 * time.Hour
+
 // Fragmented is Act I: c with a day of student jobs, one high-priority gang, and the node failures of that day. A config that is not
-// valid comes back without jobs, so that fleet.Simulate says what is wrong with it.
+// valid comes back without jobs, so that fleet.Simulate says what is wrong with it; so does one whose Horizon is beyond a month, for which
+// there would be a million students.
 func Fragmented(c fleet.Config) fleet.Config {
-	c.Jobs, c.Faults, c.Big = nil, nil, 0
+	c.Jobs, c.Faults, c.Big, c.Unfit = nil, nil, 0, nil
 	if c.Validate() != nil {
+		return c
+	}
+	if c.Horizon > longestActI {
+		c.Unfit = fmt.Errorf("%s %v: must be between 1s and %v in Act I: %w", "Horizon", c.Horizon, longestActI, fleet.ErrConfig)
 		return c
 	}
 	c.Jobs = ActIStudents.jobs(c.Seed, c.Horizon)

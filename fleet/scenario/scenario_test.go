@@ -291,3 +291,17 @@ func BenchmarkGrid(b *testing.B) {
 		}
 	}
 }
+
+// A month of students is the most; beyond it Simulate says so, and the same config with a shorter horizon is good again.
+func TestFragmentedForLongerThanAMonthIsAnError(t *testing.T) {
+	c := fleet.Default()
+	c.Horizon = 32 * 24 * time.Hour
+	c = scenario.Fragmented(c)
+	if _, err := fleet.Simulate(c); !errors.Is(err, fleet.ErrConfig) || !strings.Contains(err.Error(), "Horizon 768h0m0s: must be between 1s and 744h0m0s") {
+		t.Errorf("%v", err)
+	}
+	c.Horizon = time.Hour
+	if err := scenario.Fragmented(c).Validate(); err != nil {
+		t.Error(err)
+	}
+}

@@ -76,7 +76,7 @@ func Rescaled(c fleet.Config) fleet.Config { return ActIIISpike.On(c) }
 
 // On puts the job on a fleet of its own. Numbers that are out of range come back in the config, for fleet.Simulate to name.
 func (t Training) On(c fleet.Config) fleet.Config {
-	c.Jobs, c.Faults, c.Big = nil, nil, 0
+	c.Jobs, c.Faults, c.Big, c.Unfit = nil, nil, 0, nil
 	c.Topology = topologyOf(t.Ring.Nodes() + t.Spares)
 	if t.Ring.Validate() != nil || c.Validate() != nil {
 		return c

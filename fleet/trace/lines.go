@@ -110,12 +110,18 @@ func eachLine(r io.Reader, f func(line int, text string)) error {
 	lines.Buffer(make([]byte, 0, 4096), longestLine)
 	n := 0
 	for lines.Scan() {
-		if n++; n > mostLines {
+		text := lines.Text()
+		if n++; n == 1 {
+			text = strings.TrimPrefix(text, "\ufeff") // the byte order mark that some editors write
+		}
+		if n > mostLines {
 			return fmt.Errorf("more than %d lines: %w", mostLines, ErrTrace)
 		}
-		f(n, lines.Text())
+		f(n, text)
 	}
-	if err := lines.Err(); err != nil {
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return fmt.Errorf("line %d: must be at most %d bytes long: %w", n+1, longestLine, ErrTrace)
+	} else if err != nil {
 		return fmt.Errorf("line %d: %w: %w", n+1, err, ErrTrace)
 	}
 	return nil

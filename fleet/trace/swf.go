@@ -145,10 +145,10 @@ func (l *Left) add(format string, args ...any) {
 }
 
 // Replay is a configuration that runs the jobs of a log again on so many processors, each of them a node with one GPU, with no topology:
-// any processors will do. A job that ran for 0 s runs for fleet.Resolution, the shortest run there is; one whose requested time is
+// any processors will do. It begins with the first job that can be replayed: at the run's 0 is that job's submit time. A job that ran for 0 s runs for fleet.Resolution, the shortest run there is; one whose requested time is
 // unknown asks for its run time. There are no failures, and checkpoints cost nothing, so that what counts is the queue. Left lists the
 // jobs without a run time or a number of processors, and those that are too large. The error wraps ErrTrace: procs must be 1 to 200,000,
-// and the log must be short enough for a run of 400 days.
+// and the log must not be longer than fleet.MaxHorizon.
 func (s SWF) Replay(procs int, policy fleet.Policy) (fleet.Config, Left, error) {
 	c := fleet.Default()
 	c.Topology = fleet.Topology{Pods: 1, RacksPerPod: 1, NodesPerRack: procs, GPUsPerNode: 1}
@@ -158,6 +158,7 @@ func (s SWF) Replay(procs int, policy fleet.Policy) (fleet.Config, Left, error) 
 		return c, left, fmt.Errorf("procs %d: must be between 1 and 200000: %w", procs, ErrTrace)
 	}
 	var work time.Duration // if they ran one after the other
+	first := int64(0)
 	for _, j := range s.Jobs {
 		gpus := j.Processors
 		if gpus <= 0 {
@@ -174,26 +175,27 @@ func (s SWF) Replay(procs int, policy fleet.Policy) (fleet.Config, Left, error) 
 			left.add("job %d: %d processors of %d", j.Number, gpus, procs)
 			continue
 		}
+		if len(c.Jobs) == 0 {
+			first = j.Submit
+		}
 		job := fleet.Job{
-			ID: int(j.Number), GPUs: int(gpus), Arrival: seconds(j.Submit), Work: max(fleet.Resolution, seconds(j.Run)), Locality: fleet.Anywhere,
+			ID: int(j.Number), GPUs: int(gpus), Arrival: seconds(j.Submit - first), Work: max(fleet.Resolution, seconds(j.Run)), Locality: fleet.Anywhere,
 		}
 		job.Limit = job.Work
 		if j.AskedTime > 0 {
 			job.Limit = seconds(j.AskedTime)
 		}
 		c.Jobs = append(c.Jobs, job)
-		work = min(work+job.Work, longest)
+		work = min(work+job.Work, fleet.MaxHorizon)
 	}
-	if n := len(c.Jobs); n > 0 && c.Jobs[n-1].Arrival >= longest {
-		return c, left, fmt.Errorf("job %d: submit time %d s: must be below %v, the longest run: %w", c.Jobs[n-1].ID, int64(c.Jobs[n-1].Arrival.Seconds()), longest, ErrTrace)
+	if n := len(c.Jobs); n > 0 && c.Jobs[n-1].Arrival >= fleet.MaxHorizon {
+		return c, left, fmt.Errorf("job %d: submit time %d s: must be less than %d s, ten years, after the first: %w",
+			c.Jobs[n-1].ID, first+int64(c.Jobs[n-1].Arrival.Seconds()), int64(fleet.MaxHorizon.Seconds()), ErrTrace)
 	} else if n > 0 {
-		c.Horizon = min(longest, max(time.Second, c.Jobs[n-1].Arrival+work+time.Second))
+		c.Horizon = min(fleet.MaxHorizon, max(time.Second, c.Jobs[n-1].Arrival+work+time.Second))
 	}
 	return c, left, nil
 }
-
-// longest is the longest horizon of a run.
-const longest = 400 * 24 * time.Hour
 
 // seconds is a time of so many seconds.
 func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }

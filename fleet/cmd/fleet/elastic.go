@@ -12,7 +12,16 @@ import (
 const elasticIntro = `Lets some nodes of a training job fail at one instant, and says what each strategy is left with.
 
 The unit of loss is the replica of whole nodes. The goodput is simulated: the job of Act III, 175 billion parameters, on a fleet of its
-own size (and --spares), from the start to --horizon, with no other failures.`
+own size (and --spares), from the start to --horizon, with no other failures. With --pattern spread and --checkpoint 3h it is the run of
+"simulate --scenario rescale".
+
+  restart  crash, and start again from the last checkpoint with as many nodes as before
+  wait     complete the broken replicas with spares, and stand still until there are enough
+  drop     go on with the replicas that are whole
+  reshard  make new replicas of the survivors of the broken ones`
+
+// mostNodes is the most nodes of 8 GPUs that a fleet can have.
+const mostNodes = 25_000
 
 var (
 	patternNames = []string{"random", "adjacent", "spread"}
@@ -23,37 +32,41 @@ func elastics(args []string) (report, error) {
 	c, spike := fleet.Default(), scenario.ActIIISpike
 	ring := &spike.Training.Ring
 	f := newFlags("elastic", elasticIntro)
-	f.IntVar(&ring.Replicas, "replicas", ring.Replicas, "data-parallel replicas (`number`), 1 to 25000")
-	f.IntVar(&ring.NodesPerReplica, "nodes-per-replica", ring.NodesPerReplica, "nodes of 8 GPUs in each (`number`); at most 25000 nodes in all")
-	f.IntVar(&spike.Failed, "failed", spike.Failed, "nodes that fail (`number`), 0 to all")
-	pattern := f.String("pattern", "random", "how they lie in the job (`pattern`): random, adjacent or spread, each in another replica")
-	f.IntVar(&spike.Training.Spares, "spares", 0, "nodes beyond those of the job (`number`)")
-	f.DurationVar(&spike.At, "at", spike.At, "`time` of the failure")
-	f.DurationVar(&spike.Repair, "repair", spike.Repair, "`time` until the nodes are back")
-	f.DurationVar(&c.Horizon, "horizon", c.Horizon, "`time` that is simulated, 1s to 9600h")
-	f.DurationVar(&c.Checkpoint, "checkpoint", 12*time.Minute, "`time` of useful work between two checkpoints, 1m to 24h")
-	f.IntVar(&spike.Training.MicroBatches, "micro-batches", 0, "micro-batches of one step (`number`), a multiple of the replicas; 0 for 16 for each")
+	spike.Pattern, c.Checkpoint, spike.Training.MicroBatches = elastic.Random, 12*time.Minute, 0
+	f.count(&ring.Replicas, "replicas", 1, mostNodes, "data-parallel replicas")
+	f.count(&ring.NodesPerReplica, "nodes-per-replica", 1, mostNodes, fmt.Sprintf("nodes of 8 GPUs in each, with all replicas and spares at most %d nodes", mostNodes))
+	f.count(&spike.Failed, "failed", 0, mostNodes, "nodes of the job that fail, at most all of them")
+	pattern := f.choice("pattern", patternNames, "random", "how they lie in the job, spread is each in another replica")
+	f.count(&spike.Training.Spares, "spares", 0, mostNodes, "nodes of the fleet beyond those of the job")
+	f.duration(&spike.At, "at", time.Millisecond, fleet.MaxHorizon, "when they fail, before --horizon")
+	f.duration(&spike.Repair, "repair", time.Millisecond, fleet.MaxHorizon, "how long until they are back")
+	f.duration(&c.Horizon, "horizon", time.Second, fleet.MaxHorizon, "how long is simulated")
+	f.duration(&c.Checkpoint, "checkpoint", time.Minute, 24*time.Hour, "useful work between two checkpoints")
+	f.count(&spike.Training.MicroBatches, "micro-batches", 1, 1_000_000, "micro-batches of one step, a multiple of --replicas; if it is not given 16 for each of them")
 	f.BoolVar(&spike.Training.KeepBatch, "keep-batch", false, "keep the global batch with fewer replicas: each does more micro-batches, rounded up")
-	f.Uint64Var(&c.Seed, "seed", c.Seed, "`number` from which random nodes are drawn")
+	f.seed(&c.Seed, "from which the random nodes are drawn")
 	if err := f.parse(args); err != nil {
 		return report{}, err
 	}
-	var err error
-	if spike.Pattern, err = oneOf("pattern", *pattern, patternNames, patterns); err != nil {
-		return report{}, err
+	spike.Pattern = patterns[*pattern]
+	if nodes := ring.Replicas*ring.NodesPerReplica + spike.Training.Spares; nodes > mostNodes {
+		return report{}, usage("--replicas %d × --nodes-per-replica %d + --spares %d: must be at most %d nodes, not %d",
+			ring.Replicas, ring.NodesPerReplica, spike.Training.Spares, mostNodes, nodes)
+	}
+	if spike.Failed > ring.Nodes() {
+		return report{}, usage("--failed %d: must be between 0 and %d, the nodes of the job", spike.Failed, ring.Nodes())
+	}
+	if spike.At >= c.Horizon {
+		return report{}, usage("--at %s: must be before --horizon %s", short(spike.At), short(c.Horizon))
+	}
+	if !f.given("micro-batches") {
+		spike.Training.MicroBatches = 16 * ring.Replicas
+	} else if spike.Training.MicroBatches%ring.Replicas != 0 {
+		return report{}, usage("--micro-batches %d: must be a multiple of --replicas %d", spike.Training.MicroBatches, ring.Replicas)
 	}
 	left, err := ring.After(spike.Failed)
 	if err != nil {
 		return report{}, err
-	}
-	if nodes := ring.Nodes() + spike.Training.Spares; spike.Training.Spares < 0 || nodes > 25_000 {
-		return report{}, usage("--spares %d: must be at least 0, and at most 25000 nodes in all, not %d", spike.Training.Spares, nodes)
-	}
-	if spike.At < 0 || spike.At >= c.Horizon {
-		return report{}, usage("--at %v: must be between 0s and --horizon %v", spike.At, c.Horizon)
-	}
-	if spike.Training.MicroBatches == 0 {
-		spike.Training.MicroBatches = 16 * ring.Replicas
 	}
 	failed, err := ring.Fail(spike.Failed, spike.Pattern, c.Seed)
 	if err != nil {
@@ -63,24 +76,33 @@ func elastics(args []string) (report, error) {
 	if err != nil {
 		return report{}, err
 	}
-	r := report{json: f.format == "json", fields: fields{
+	r := f.report(fields{
 		{"replicas", ring.Replicas},
 		{"nodes_per_replica", ring.NodesPerReplica},
 		{"failed", spike.Failed},
-		{"pattern", *pattern},
+		{"pattern", patternNames[*pattern]},
 		{"replicas_left", whole},
 		{"replicas_left_share", float64(whole) / float64(ring.Replicas)},
 		{"best_replicas", left.Best},
 		{"worst_replicas", left.Worst},
 		{"expected_replicas_random", left.Expected},
 		{"after_reshard", left.Reshard},
-	}}
+		{"spares", spike.Training.Spares},
+		{"at_s", seconds(spike.At)},
+		{"repair_s", seconds(spike.Repair)},
+		{"horizon_s", seconds(c.Horizon)},
+		{"checkpoint_s", seconds(c.Checkpoint)},
+		{"micro_batches", spike.Training.MicroBatches},
+		{"keep_batch", spike.Training.KeepBatch},
+		{"seed", c.Seed},
+	})
 	rows, err := strategyRows(c, spike)
 	if err != nil {
 		return report{}, err
 	}
 	r.fields.add("strategies", rows)
-	r.notes = []string{fmt.Sprintf("replicas and speed: right after the failure at %v; goodput: useful GPU-time over all GPUs of the job × %v", spike.At, c.Horizon)}
+	r.notes = []string{fmt.Sprintf("replicas, speed, stall_s and stranded_gpus: right after the failure at %s; goodput: useful GPU-time over all GPUs of the job × %s",
+		short(spike.At), short(c.Horizon))}
 	return r, nil
 }
 

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/fleetlab/fleetlab/fleet"
 	"github.com/fleetlab/fleetlab/fleet/facts"
 	"github.com/fleetlab/fleetlab/fleet/failure"
@@ -12,50 +14,46 @@ const failuresIntro = `Draws what breaks in a fleet, and counts it by cause over
   rsc1    6.50 node failures per 1,000 node-days (Meta's RSC-1), with Llama 3's mix of hardware causes
   rsc2    2.34 (Meta's RSC-2)`
 
+var presets = []string{"llama3", "rsc1", "rsc2"}
+
 func failures(args []string) (report, error) {
 	f := newFlags("failures", failuresIntro)
-	preset := f.String("preset", "llama3", "causes and rate (`name`): llama3, rsc1 or rsc2")
-	nodes := f.Int("nodes", facts.Llama3Nodes, "nodes of 8 GPUs (`number`), 1 to 25000")
-	length := f.Float64("days", facts.Llama3Window.Hours()/24, "`days` for which faults are drawn, up to 400")
-	seeds := f.Int("seeds", 6, "how many seeds (`number`), 2 to 10000")
-	seed := f.Uint64("seed", 0, "the first of them (`number`)")
-	shape := f.Float64("shape", 1, "Weibull shape of the gaps of one node (`number`), 0.3 to 10: 1 is exponential, below 1 the hazard falls")
+	nodes, length, seeds, seed, shape := facts.Llama3Nodes, facts.Llama3Window.Hours()/24, 6, uint64(0), 1.0
+	preset := f.choice("preset", presets, "llama3", "causes and rate")
+	f.count(&nodes, "nodes", 1, 25_000, "nodes of 8 GPUs")
+	f.real(&length, "days", 0.001, 400, "days for which faults are drawn")
+	f.count(&seeds, "seeds", 2, 10_000, "how many seeds; with many nodes and days fewer, for 5000000 faults at most")
+	f.seed(&seed, "the first seed")
+	f.real(&shape, "shape", 0.3, 10, "Weibull shape of the gaps of one node, 1 is exponential, below 1 the hazard falls")
 	if err := f.parse(args); err != nil {
 		return report{}, err
 	}
-	if *nodes < 1 || *nodes > 25_000 {
-		return report{}, usage("--nodes %d: must be between 1 and 25000", *nodes)
-	}
-	if !(*length > 0 && *length <= 400) {
-		return report{}, usage("--days %v: must be above 0 and at most 400", *length)
-	}
-	topology := fleet.Topology{Pods: 1, RacksPerPod: 1, NodesPerRack: *nodes, GPUsPerNode: 8}
+	topology := fleet.Topology{Pods: 1, RacksPerPod: 1, NodesPerRack: nodes, GPUsPerNode: 8}
 	models := []failure.Model{failure.Llama3(topology), failure.Meta(topology, facts.MetaRSC1Failures.Value), failure.Meta(topology, facts.MetaRSC2Failures.Value)}
-	m, err := oneOf("preset", *preset, []string{"llama3", "rsc1", "rsc2"}, models)
+	m := models[*preset]
+	m.Horizon, m.Seed, m.Shape = days(length), seed, shape
+	s, err := m.Summarize(seeds)
 	if err != nil {
-		return report{}, err
+		return report{}, fmt.Errorf("--%w", err) // too many seeds
 	}
-	m.Horizon, m.Seed, m.Shape = days(*length), *seed, *shape
-	s, err := m.Summarize(*seeds)
-	if err != nil {
-		return report{}, err
-	}
-	r := report{json: f.format == "json", fields: fields{
-		{"preset", *preset},
-		{"nodes", *nodes},
-		{"days", *length},
+	r := f.report(fields{
+		{"preset", presets[*preset]},
+		{"nodes", nodes},
+		{"days", length},
+		{"shape", shape},
 		{"seeds", s.Seeds},
+		{"first_seed", seed},
 		{"total", s.Total.Mean},
 		{"total_low", s.Total.Low},
 		{"total_high", s.Total.High},
 		{"mtbf_s", orNone(s.MTBF > 0, seconds(s.MTBF))},
 		{"mtbf_expected_s", seconds(m.MTBF())},
-	}}
+	})
 	var rows []fields
 	for _, c := range s.ByCause {
 		rows = append(rows, fields{{"cause", c.Cause}, {"mean", c.Count.Mean}, {"low", c.Count.Low}, {"high", c.Count.High}, {"share", c.Share}})
 	}
 	r.fields.add("counts", rows)
-	r.notes = []string{"total and counts: mean over the seeds, with the 99 % confidence interval from low to high"}
+	r.notes = []string{"total and counts: mean over the seeds, with the 99 % confidence interval from low to high (Student's t, or a Poisson count's where all seeds agree)"}
 	return r, nil
 }

@@ -5,13 +5,12 @@
 //	go run ./fleet/cmd/fleet checkpoint --mtbf 24h --write 5m --restart 10m --work 500h
 //
 // Each command prints a table, or with --format json one JSON object with the same figures. Times in the output are seconds unless
-// their name says otherwise, ratios are 0–1. It exits with 0 if all went well, with 1 if something could not be read or simulated, and
+// their name says otherwise, ratios are 0–1; – or null is a figure that there is none of. It exits with 0 if all went well, with 1 if something could not be read or simulated, and
 // with 2 if the command line is wrong; the reason then stands on the standard error.
 package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -39,7 +38,7 @@ func commands() []command {
 var errUsage = errors.New("see --help")
 
 func usage(format string, args ...any) error {
-	return fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), errUsage)
+	return fmt.Errorf("%s: %w", strings.ReplaceAll(fmt.Sprintf(format, args...), "`", ""), errUsage)
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -52,8 +51,10 @@ func run(args []string, out, problems io.Writer) int {
 	}
 	name := args[0]
 	if name == "help" || name == "-h" || name == "--help" || name == "-help" {
-		fmt.Fprint(out, overview())
-		return 0
+		if len(args) == 1 {
+			return exitCode("help", helpText(overview()), out, problems)
+		}
+		name, args = args[1], []string{args[1], "--help"}
 	}
 	for _, c := range commands() {
 		if c.name != name {
@@ -80,8 +81,9 @@ func exitCode(name string, err error, out, problems io.Writer) int {
 	case err == nil:
 		return 0
 	case errors.As(err, &help):
-		fmt.Fprint(out, string(help))
-		return 0
+		if _, err = fmt.Fprint(out, string(help)); err == nil {
+			return 0
+		}
 	}
 	fmt.Fprintf(problems, "fleet %s: %v\n", name, err)
 	if errors.Is(err, errUsage) || isBadInput(err) {
@@ -98,66 +100,4 @@ func overview() string {
 	}
 	fmt.Fprint(&b, "\nfleet <command> --help lists the flags of a command.\n")
 	return b.String()
-}
-
-// flags is the flag set of a command, with the flag that all have.
-type flags struct {
-	*flag.FlagSet
-	format string
-	intro  string
-}
-
-func newFlags(name, intro string) *flags {
-	f := &flags{FlagSet: flag.NewFlagSet(name, flag.ContinueOnError), intro: intro}
-	f.SetOutput(io.Discard)
-	f.StringVar(&f.format, "format", "table", "table or json")
-	return f
-}
-
-// parse reads the arguments. The error is usage, or help if that was asked for.
-func (f *flags) parse(args []string) error {
-	err := f.Parse(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return helpText(f.help())
-	case err != nil:
-		return usage("%v", err)
-	case f.NArg() > 0:
-		return usage("unexpected argument %q: flags come as --name value", f.Arg(0))
-	case f.format != "table" && f.format != "json":
-		return usage("--format %q: must be table or json", f.format)
-	}
-	return nil
-}
-
-// help lists the flags with their defaults.
-func (f *flags) help() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\nUsage: fleet %s [flags]\n\n", f.intro, f.Name())
-	f.VisitAll(func(x *flag.Flag) {
-		kind, text := flag.UnquoteUsage(x)
-		def := ""
-		if x.DefValue != "" && x.DefValue != "false" {
-			def = " (default " + x.DefValue + ")"
-		}
-		fmt.Fprintf(&b, "  --%s\n        %s%s\n", strings.TrimSpace(x.Name+" "+kind), text, def)
-	})
-	return b.String()
-}
-
-// given tells whether a flag stands on the command line.
-func (f *flags) given(name string) (yes bool) {
-	f.Visit(func(x *flag.Flag) { yes = yes || x.Name == name })
-	return yes
-}
-
-// oneOf finds the value that a flag names.
-func oneOf[T any](flagName, value string, names []string, values []T) (T, error) {
-	for i, n := range names {
-		if strings.EqualFold(n, value) {
-			return values[i], nil
-		}
-	}
-	var none T
-	return none, usage("--%s %q: must be one of %s", flagName, value, strings.Join(names, ", "))
 }

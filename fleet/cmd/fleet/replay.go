@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 
 	"github.com/fleetlab/fleetlab/fleet"
 	"github.com/fleetlab/fleetlab/fleet/trace"
@@ -11,22 +13,25 @@ import (
 
 const replayIntro = `Runs the jobs of a log in the Standard Workload Format again, on processors without a topology, and measures the queue.
 
-Times in the log are seconds. A log compressed with gzip is read too. If lines cannot be read nothing is replayed, and they are
+Times in the log are seconds, and it may be ten years long; what counts is the time since its first submit. A job that ran for 0 s runs
+for 1 ms, and one that did not say how long it would run is taken to have known it. A log compressed with gzip is read too. If lines cannot be read nothing is replayed, and they are
 reported by number; --skip-bad replays the others.`
+
+var replayNames = []string{"fcfs", "easy"}
+
+// mostProcs is the largest fleet of one processor to a node.
+const mostProcs = 200_000
 
 func replay(args []string) (report, error) {
 	f := newFlags("replay", replayIntro)
-	path := f.String("swf", "", "`file` to read, - for the standard input")
-	procs := f.Int("procs", 0, "processors (`number`), 1 to 200000; if it is not given, MaxProcs or MaxNodes in the log's header")
-	policy := f.String("policy", "fcfs", "scheduling `policy`: fcfs (strict) or easy (backfill with one reservation)")
+	path, procs := f.String("swf", "", "`file` to read, - for the standard input"), 0
+	f.count(&procs, "procs", 1, mostProcs, "processors; if it is not given, MaxProcs or MaxNodes in the log's header")
+	policy := f.choice("policy", replayNames, "fcfs", "scheduling policy, strict fcfs or easy with its backfill and one reservation")
 	skip := f.Bool("skip-bad", false, "replay what can be read, and count the rest")
 	if err := f.parse(args); err != nil {
 		return report{}, err
 	}
-	p, err := oneOf("policy", *policy, []string{"fcfs", "easy"}, []fleet.Policy{fleet.FCFS, fleet.EASY})
-	if err != nil {
-		return report{}, err
-	}
+	p := []fleet.Policy{fleet.FCFS, fleet.EASY}[*policy]
 	if *path == "" {
 		return report{}, usage("--swf: must name a file, or - for the standard input")
 	}
@@ -34,15 +39,15 @@ func replay(args []string) (report, error) {
 	if err != nil {
 		return report{}, err
 	}
+	if len(log.Jobs) == 0 {
+		return report{}, fmt.Errorf("%s: there is no job in it", *path)
+	}
 	if !f.given("procs") {
-		if *procs, err = procsOf(log); err != nil {
+		if procs, err = procsOf(log); err != nil {
 			return report{}, err
 		}
 	}
-	if *procs < 1 || *procs > 200_000 {
-		return report{}, usage("--procs %d: must be between 1 and 200000", *procs)
-	}
-	c, left, err := log.Replay(*procs, p)
+	c, left, err := log.Replay(procs, p)
 	if err != nil {
 		return report{}, err
 	}
@@ -54,18 +59,22 @@ func replay(args []string) (report, error) {
 	if err != nil {
 		return report{}, err
 	}
-	r := report{json: f.format == "json", fields: fields{
-		{"policy", *policy},
-		{"procs", *procs},
+	r := f.report(fields{
+		{"policy", replayNames[*policy]},
+		{"procs", procs},
 		{"jobs", s.Jobs},
 		{"mean_wait_s", seconds(s.MeanWait)},
 		{"max_wait_s", seconds(s.MaxWait)},
 		{"makespan_s", seconds(s.Makespan)},
 		{"left_out", left.Count},
 		{"bad_lines", bad.Count},
-	}}
-	for _, why := range left.First {
-		r.notes = append(r.notes, "left out: "+why)
+	})
+	if left.Count > 0 {
+		why := "left out:\n  " + strings.Join(left.First, "\n  ")
+		if more := left.Count - len(left.First); more > 0 {
+			why += fmt.Sprintf("\n  and %d more", more)
+		}
+		r.notes = append(r.notes, why)
 	}
 	if bad.Count > 0 {
 		r.notes = append(r.notes, bad.Error())
@@ -99,11 +108,17 @@ func readSWF(path string, skip bool) (trace.SWF, trace.BadLines, error) {
 }
 
 // procsOf is the number of processors in the header of a log.
-func procsOf(log trace.SWF) (n int, err error) {
+func procsOf(log trace.SWF) (int, error) {
 	for _, key := range []string{"MaxProcs", "MaxNodes"} {
-		if _, err := fmt.Sscan(log.Get(key), &n); err == nil && n > 0 {
-			return n, nil
+		text := log.Get(key)
+		if text == "" {
+			continue
 		}
+		n, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil || n < 1 || n > mostProcs {
+			return 0, fmt.Errorf("%s %q in the log's header: must be a whole number between 1 and %d; --procs overrides it", key, text, mostProcs)
+		}
+		return n, nil
 	}
 	return 0, usage("--procs: must be given, since the log's header has neither MaxProcs nor MaxNodes")
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -17,7 +18,7 @@ import (
 type report struct {
 	json   bool
 	fields fields
-	notes  []string // only for people
+	notes  []string // what figures mean
 }
 
 // fields are figures by name. A value is a number, a string, a bool, nil for "there is none", fields, or a list of fields, which is a
@@ -36,7 +37,11 @@ func seconds(d time.Duration) float64 { return float64(d) / float64(time.Second)
 
 func (r report) write(w io.Writer) error {
 	if r.json {
-		data, err := json.Marshal(r.fields)
+		all := r.fields
+		if len(r.notes) > 0 {
+			all = append(slices.Clone(all), field{"notes", r.notes})
+		}
+		data, err := json.Marshal(all)
 		if err != nil {
 			return err
 		}
@@ -50,8 +55,8 @@ func (r report) write(w io.Writer) error {
 	}
 	var b strings.Builder
 	r.fields.table(&b, "")
-	for _, n := range r.notes {
-		fmt.Fprintf(&b, "\n%s\n", n)
+	if len(r.notes) > 0 {
+		fmt.Fprintf(&b, "\n%s\n", strings.Join(r.notes, "\n"))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -131,7 +136,7 @@ func text(v any) string {
 		case v == math.Trunc(v) && math.Abs(v) < 1e15:
 			return strconv.FormatFloat(v, 'f', 0, 64)
 		case math.Abs(v) >= 1e5:
-			return strconv.FormatFloat(v, 'f', 1, 64)
+			return strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0")
 		default:
 			return strconv.FormatFloat(v, 'g', 6, 64)
 		}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fleetlab/fleetlab/fleet"
@@ -24,43 +26,47 @@ var (
 const simulateIntro = `Simulates one act of the lab and prints its ledger.
 
   fragmented  Act I: 10,000 GPUs full of student jobs, and a gang of 1,000 that finds no hole
-  gamble      Act II: a training job on 16,384 GPUs for 54 days, with the failures of Llama 3
+  gamble      Act II: a training job on 16,384 GPUs, with 512 spare ones, for 54 days and with the failures of Llama 3
   rescale     Act III: ten nodes of that job fail at once`
 
 func simulate(args []string) (report, error) {
 	c := fleet.Default()
 	f := newFlags("simulate", simulateIntro)
-	act := f.String("scenario", "fragmented", "which `act`: fragmented, gamble or rescale")
-	policy := f.String("policy", "fcfs", "scheduling `policy`: fcfs, best-fit, preemption or easy")
-	rescale := f.String("rescale", "restart", "what a training job does about lost nodes (`strategy`): restart, wait, drop or reshard")
-	f.BoolVar(&c.Preempt, "preempt", false, "the big job may kill small ones")
-	f.BoolVar(&c.Defrag, "defrag", false, "stop the world and migrate jobs when a gang finds no hole")
-	f.DurationVar(&c.Checkpoint, "checkpoint", c.Checkpoint, "`time` of useful work between two checkpoints, 1m to 24h")
-	f.DurationVar(&c.Grace, "grace", c.Grace, "`time` that an evicted job runs on, 0s to 1h")
-	f.DurationVar(&c.Exempt, "exempt", c.Exempt, "nobody is evicted who has run for less `time` than this, 0s to 168h")
-	f.DurationVar(&c.Horizon, "horizon", c.Horizon, "`time` that is simulated in fragmented and rescale, 1s to 9600h; gamble takes 54 days")
-	f.Float64Var(&c.RateUSD, "rate", c.RateUSD, "`dollars` for one GPU for one hour, 0 to 1000")
-	f.Uint64Var(&c.Seed, "seed", c.Seed, "`number` from which jobs and faults are drawn")
+	act := f.choice("scenario", scenarioNames, "fragmented", "which act")
+	policy := f.choice("policy", policyNames, "fcfs", "scheduling policy (fragmented)")
+	f.BoolVar(&c.Preempt, "preempt", false, "the big job may kill small ones (fragmented)")
+	f.BoolVar(&c.Defrag, "defrag", false, "stop the world and migrate jobs when a gang finds no hole (fragmented)")
+	f.duration(&c.Grace, "grace", 0, time.Hour, "how long an evicted job runs on (fragmented)")
+	f.duration(&c.Exempt, "exempt", 0, 7*24*time.Hour, "nobody is evicted who has run for less (fragmented)")
+	rescale := f.choice("rescale", rescaleNames, "restart", "what the training job does about lost nodes (gamble, rescale)")
+	f.duration(&c.Checkpoint, "checkpoint", time.Minute, 24*time.Hour, "useful work between two checkpoints")
+	f.duration(&c.Horizon, "horizon", time.Second, 31*24*time.Hour, "how long is simulated (fragmented, rescale); gamble takes 54 days")
+	f.real(&c.RateUSD, "rate", 0, 1000, "dollars for one GPU for one hour")
+	f.seed(&c.Seed, "from which jobs and faults are drawn (fragmented, gamble)")
 	log := f.Bool("log", false, "print the consequence log too")
 	if err := f.parse(args); err != nil {
 		return report{}, err
 	}
-	var err error
-	if c.Policy, err = oneOf("policy", *policy, policyNames, policies); err != nil {
+	why, useless := "act I has no training job", []string{"rescale"}
+	if *act > 0 {
+		why, useless = "it is of no use to the only job of acts II and III", []string{"policy", "preempt", "defrag", "grace", "exempt"}
+	}
+	if err := f.useless(why, useless...); err != nil {
 		return report{}, err
 	}
-	if c.Rescale, err = oneOf("rescale", *rescale, rescaleNames, rescalers); err != nil {
-		return report{}, err
+	if scenarioNames[*act] == "gamble" {
+		if err := f.useless("act II takes 54 days", "horizon"); err != nil {
+			return report{}, err
+		}
 	}
-	set, err := oneOf("scenario", *act, scenarioNames, scenarios)
-	if err != nil {
-		return report{}, err
-	}
+	c.Policy, c.Rescale = policies[*policy], rescalers[*rescale]
+	set := scenarios[*act]
 	run, err := fleet.Simulate(set(c))
 	if err != nil {
 		return report{}, err
 	}
-	r := report{json: f.format == "json", fields: ledgerFields(*act, run)}
+	r := f.report(ledgerFields(scenarioNames[*act], run))
+	r.notes = legend(run)
 	if *log {
 		var rows []fields
 		for _, i := range run.Incidents {
@@ -76,7 +82,7 @@ func ledgerFields(act string, run *fleet.Run) fields {
 	c, l := run.Config, run.Ledger()
 	var f fields
 	f.add("scenario", act)
-	f.add("policy", fleet.PolicyName(c.Policy))
+	f.add("policy", policyNames[slices.IndexFunc(policies, func(p fleet.Policy) bool { return fleet.PolicyName(p) == fleet.PolicyName(c.Policy) })])
 	f.add("seed", c.Seed)
 	f.add("gpus", c.Topology.GPUs())
 	f.add("jobs", len(c.Jobs))
@@ -90,8 +96,9 @@ func ledgerFields(act string, run *fleet.Run) fields {
 	f.add("fgd_of_idle", l.FGDOfIdle)
 	f.add("fgd_of_total", l.FGDOfTotal)
 	f.add("sla_met", l.SLAMet)
-	f.add("big_wait_s", seconds(l.BigWait))
-	f.add("big_started", l.BigStart != fleet.Never)
+	there := arrived(&c)
+	f.add("big_wait_s", orNone(there, seconds(l.BigWait)))
+	f.add("big_started", orNone(there, l.BigStart != fleet.Never))
 	f.add("student_wait_median_s", seconds(l.StudentMedian))
 	f.add("student_wait_p95_s", seconds(l.StudentP95))
 	f.add("cost_per_hour_usd", l.CostPerHourUSD)
@@ -112,6 +119,26 @@ func ledgerFields(act string, run *fleet.Run) fields {
 		f.add("training", trainingFields(l.Training))
 	}
 	return f
+}
+
+// arrived tells whether the watched job arrives before the horizon.
+func arrived(c *fleet.Config) bool {
+	return slices.ContainsFunc(c.Jobs, func(j fleet.Job) bool { return j.ID == c.Big && j.Arrival < c.Horizon })
+}
+
+// legend explains the figures.
+func legend(run *fleet.Run) []string {
+	l := run.Ledger()
+	sla := run.Config.SLA
+	return []string{
+		fmt.Sprintf("window: %s to %s of the run, from the arrival of the watched (big) job to the horizon", fleet.FormatDuration(l.Window.Start), fleet.FormatDuration(l.Window.End)),
+		fmt.Sprintf("met: goodput above %.0f %%; fragmentation below %.0f %%; SLA, the big job started within %s and 95 %% of the others waited at most %s",
+			100*fleet.GoodputFloor, 100*fleet.FragmentationLimit, fleet.FormatDuration(sla.Start), fleet.FormatDuration(sla.Wait)),
+		"goodput: " + l.GoodputDefinition().Formula,
+		"fragmentation: " + fleet.DefFragmentation.Formula,
+		"fgd: " + fleet.DefFGD.Formula,
+		"price: what evictions and migrations took from the jobs that ran: lost work, restarts, pause and slower running",
+	}
 }
 
 func trainingFields(t fleet.TrainingLedger) fields {

@@ -3,6 +3,8 @@ package fleet
 import (
 	"fmt"
 	"time"
+
+	"github.com/fleetlab/fleetlab/fleet/elastic"
 )
 
 // Policy decides who starts next and where. It is asked whenever the fleet has changed, again and again until it answers that
@@ -161,6 +163,9 @@ func (q *Queueing) spot(v View, j *Job, avoid bitset) Decision {
 
 // PolicyName is the name that a policy gives itself, else its type.
 func PolicyName(p Policy) string { return ownName(p) }
+
+// RescalerName is the name that a strategy for lost nodes gives itself, else its type.
+func RescalerName(r elastic.Rescaler) string { return ownName(r) }
 
 // ownName is the name that a value gives itself, else its type.
 func ownName(v any) (name string) {

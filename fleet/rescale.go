@@ -206,7 +206,7 @@ func (s *sim) vacant(node int) bool { return s.empty.has(node) && s.kept[node] =
 func (s *sim) askRescaler(job int, b elastic.Break) (r elastic.Regroup, err error) {
 	rescaler := s.cfg.Rescale
 	bad := func(why any) error {
-		return fmt.Errorf("rescaler %s of job %d at %s: %v: %w", ownName(rescaler), s.jobs[job].ID, FormatDuration(s.now), why, ErrPolicy)
+		return fmt.Errorf("rescaler %s of job %d at %s: %v: %w", RescalerName(rescaler), s.jobs[job].ID, FormatDuration(s.now), why, ErrPolicy)
 	}
 	defer func() {
 		if p := recover(); p != nil {

@@ -11,6 +11,8 @@ import (
 	"hash/fnv"
 	"html/template"
 	"math"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/fleetlab/fleetlab/fleet"
@@ -18,49 +20,35 @@ import (
 
 // Cockpit is the dashboard of a run: badges, levers, ledger, heatmap and log. It simulates every setting of the levers around the
 // run's own, and its levers switch among those results in the browser, without a kernel. It opens at the run's own setting, at the
-// moment when the big job has just arrived.
-func Cockpit(run *fleet.Run) View {
-	return view(func() (Output, error) {
-		if err := checkRun("the run of the cockpit", run); err != nil {
-			return Output{}, err
-		}
-		if err := drawable(&run.Config); err != nil {
-			return Output{}, err
-		}
-		g := gridOf(run.Config)
-		results := make([]result, len(g.Settings))
-		errs := make([]error, len(g.Settings))
-		err := fleet.Sweep(g.configs(), func(i int, r *fleet.Run) { results[i], errs[i] = resultOf(r) })
-		if err != nil {
-			return Output{}, fmt.Errorf("cockpit: %w", err)
-		}
-		for _, err := range errs {
-			if err != nil {
-				return Output{}, fmt.Errorf("cockpit: %w", err)
-			}
-		}
-		return cockpitPage(run, &g, results)
+// moment when the big job has just arrived, or when its training job has just lost its first node.
+func Cockpit(run *fleet.Run) View { return cockpit{run} }
+
+// cockpit is a view that may take a while, and tells how far it is.
+type cockpit struct{ run *fleet.Run }
+
+func (c cockpit) Render() (Output, error) { return c.renderTelling(func(int, int) {}) }
+
+func (c cockpit) renderTelling(tell func(done, all int)) (Output, error) {
+	if err := checkRun("the run of the cockpit", c.run); err != nil {
+		return Output{}, err
+	}
+	g := gridOf(c.run.Config)
+	results := make([]result, len(g.Settings))
+	errs := make([]error, len(g.Settings))
+	var mu sync.Mutex
+	done := 0
+	err := fleet.Sweep(g.configs(), func(i int, r *fleet.Run) {
+		results[i], errs[i] = resultOf(r)
+		mu.Lock()
+		defer mu.Unlock()
+		done++
+		tell(done, len(g.Settings))
 	})
-}
-
-// drawable tells why the cockpit cannot replay the runs of a configuration, if it cannot: the browser knows gangs on consecutive
-// nodes and nodes that fail as a whole.
-func drawable(c *fleet.Config) error {
-	for _, j := range c.Jobs {
-		if j.Train != nil || j.GPUs > c.Topology.GPUsPerNode && (j.Locality != fleet.Contiguous || j.Prefer) {
-			return fmt.Errorf("cockpit: job %d may have nodes that are not consecutive: %w", j.ID, ErrNotDrawn)
-		}
+	if err = errors.Join(append(errs, err)...); err != nil {
+		return Output{}, fmt.Errorf("cockpit: %w", err)
 	}
-	for i, f := range c.Faults {
-		if f.Scope == fleet.OneGPU {
-			return fmt.Errorf("cockpit: fault %d takes down one GPU of node %d: %w", i, f.Node, ErrNotDrawn)
-		}
-	}
-	return nil
+	return cockpitPage(c.run, &g, results)
 }
-
-// ErrNotDrawn is wrapped where a view has no picture for what a run holds.
-var ErrNotDrawn = errors.New("not drawn by this view")
 
 // result is what is kept of one setting's run.
 type result struct {
@@ -72,10 +60,16 @@ type result struct {
 	incidents []fleet.Incident
 	outages   []fleet.Outage
 	pauses    []fleet.Interval
+	gaveUp    [][2]int64 // index of a job that ended for good without finishing, and when
 }
 
 func resultOf(r *fleet.Run) (result, error) {
 	x := result{ledger: r.Ledger(), spans: packRun(r), incidents: r.Incidents, outages: r.Outages, pauses: r.Pauses}
+	for job, q := range r.Queue {
+		if q.GaveUp != fleet.Never {
+			x.gaveUp = append(x.gaveUp, [2]int64{int64(job), millis(q.GaveUp)})
+		}
+	}
 	x.figures = figuresOf(&r.Config, x.ledger)
 	var err error
 	if x.badges, err = expand("badges", x.figures); err != nil {
@@ -87,18 +81,24 @@ func resultOf(r *fleet.Run) (result, error) {
 
 // payload is what cockpit.js reads. Times are in milliseconds.
 type payload struct {
-	Topology fleet.Topology `json:"topology"`
-	Horizon  int64          `json:"horizon"`
-	Start    int64          `json:"start"` // where the scrubber stands at first
-	Big      int            `json:"big"`
-	Need     int            `json:"need"` // nodes that the big job needs
-	Policies []policyJSON   `json:"policies"`
-	Taus     []tauJSON      `json:"taus"`
-	Index    []int          `json:"index"`
-	Initial  int            `json:"initial"`
-	Texts    []string       `json:"texts"`
-	Outages  [][][3]int64   `json:"outages"` // node, start, end
-	Settings []settingJSON  `json:"settings"`
+	Topology   fleet.Topology `json:"topology"`
+	Horizon    int64          `json:"horizon"`
+	Start      int64          `json:"start"` // where the scrubber stands at first
+	Big        int            `json:"big"`
+	Need       int            `json:"need"`    // nodes that the big job needs next to each other, 0 if it does not
+	Replica    int            `json:"replica"` // GPUs of a replica of the big job, 0 if it is no training job
+	Replicas   int            `json:"replicas"`
+	Policies   []policyJSON   `json:"policies"`
+	Switches   int            `json:"switches"` // positions of each switch: 2, or 1 if they stand still
+	Preempt    bool           `json:"preempt"`  // then it stands so
+	Defrag     bool           `json:"defrag"`
+	Strategies []strategyJSON `json:"strategies"`
+	Taus       []tauJSON      `json:"taus"`
+	Index      []int          `json:"index"`
+	Initial    int            `json:"initial"`
+	Texts      []string       `json:"texts"`
+	Outages    [][][4]int64   `json:"outages"` // node, start, end, GPUs as a mask
+	Settings   []settingJSON  `json:"settings"`
 }
 
 type policyJSON struct {
@@ -106,6 +106,11 @@ type policyJSON struct {
 	Code    string `json:"code"`
 	Implies bool   `json:"implies"`
 	Only    int    `json:"only"`
+}
+
+type strategyJSON struct {
+	Name string `json:"name"`
+	Code string `json:"code"`
 }
 
 type tauJSON struct {
@@ -118,36 +123,34 @@ type tauJSON struct {
 type settingJSON struct {
 	Badges  string     `json:"badges"`
 	Ledger  string     `json:"ledger"`
-	Levers  [4]int     `json:"levers"`
-	Log     [][5]int64 `json:"log"` // time, ID, node, job, index into Texts
+	Levers  [5]int     `json:"levers"` // policy, preempt, defrag, strategy, checkpoint
+	Log     [][5]int64 `json:"log"`    // time, ID, node, job, index into Texts
+	More    int        `json:"more"`   // incidents that are left out
 	Outages int        `json:"outages"`
 	Pauses  [][2]int64 `json:"pauses"`
-	At      int        `json:"at"` // offset of the spans
+	GaveUp  [][2]int64 `json:"gaveUp"` // job, time
+	At      int        `json:"at"`     // offset of the spans
 }
 
+// The numbers of incidents that travel: of the run's own setting, and of each other one.
+const mostOwn, mostOther = 2000, 150
+
 // payloadOf gathers all settings. What several share is kept once.
-func payloadOf(c *fleet.Config, g *grid, results []result) (payload, []byte) {
-	bin := packJobs(c.Jobs)
-	p := payload{
-		Topology: c.Topology, Horizon: millis(c.Horizon), Start: millis(momentOfTruth(c)), Big: c.Big, Index: g.Index, Initial: g.Initial,
-	}
-	if j := bigJob(c); j != nil {
-		p.Need = c.Topology.NodesFor(j.GPUs)
-	}
-	for _, l := range g.Policies {
-		p.Policies = append(p.Policies, policyJSON{l.Name, l.Code, l.Implies, l.Only})
-	}
-	for _, tau := range g.Taus {
-		p.Taus = append(p.Taus, tauJSON{millis(tau), place(tau), interval(tau), durationCode(tau)})
-	}
+func payloadOf(c *fleet.Config, g *grid, own *fleet.Run, results []result) (payload, []byte) {
+	p, bin := leversOf(c, g, own), packJobs(c.Jobs)
 	texts, outages, packed := map[string]int64{}, map[string]int{}, map[string]int{}
 	for i, r := range results {
 		s := g.Settings[i]
 		x := settingJSON{
-			Badges: r.badges, Ledger: r.cards, Levers: [4]int{s.Policy, s.Preempt, s.Defrag, s.Tau},
-			Log: [][5]int64{}, Pauses: [][2]int64{},
+			Badges: r.badges, Ledger: r.cards, Levers: [5]int{s.Policy, s.Preempt, s.Defrag, s.Strategy, s.Tau},
+			Log: [][5]int64{}, Pauses: [][2]int64{}, GaveUp: append([][2]int64{}, r.gaveUp...),
 		}
-		for _, in := range r.incidents {
+		most := mostOther
+		if i == g.Initial {
+			most = mostOwn
+		}
+		x.More = max(0, len(r.incidents)-most)
+		for _, in := range r.incidents[:len(r.incidents)-x.More] {
 			n, known := texts[in.Text]
 			if !known {
 				n = int64(len(p.Texts))
@@ -172,11 +175,32 @@ func payloadOf(c *fleet.Config, g *grid, results []result) (payload, []byte) {
 	return p, bin
 }
 
+// leversOf is the part of the payload that all settings share.
+func leversOf(c *fleet.Config, g *grid, own *fleet.Run) payload {
+	p := payload{
+		Topology: c.Topology, Horizon: millis(c.Horizon), Start: millis(momentOfTruth(own)), Big: c.Big, Switches: g.Switches, Preempt: c.Preempt,
+		Defrag: c.Defrag, Index: g.Index, Initial: g.Initial, Need: needOf(c),
+	}
+	if j := bigJob(c); j != nil && j.Train != nil {
+		p.Replicas, p.Replica = j.Train.DP, j.GPUs/j.Train.DP
+	}
+	for _, l := range g.Policies {
+		p.Policies = append(p.Policies, policyJSON{l.Name, l.Code, l.Implies, l.Only})
+	}
+	for _, s := range g.Strategies {
+		p.Strategies = append(p.Strategies, strategyJSON{s.Name, s.Code})
+	}
+	for _, tau := range g.Taus {
+		p.Taus = append(p.Taus, tauJSON{millis(tau), place(tau), interval(tau), durationCode(tau)})
+	}
+	return p
+}
+
 // share is the number of a list of outages in p.Outages: the same faults strike whatever the levers.
 func (p *payload) share(known map[string]int, outages []fleet.Outage) int {
-	list := make([][3]int64, len(outages))
+	list := make([][4]int64, len(outages))
 	for i, o := range outages {
-		list[i] = [3]int64{int64(o.Node), millis(o.Start), millis(o.End)}
+		list[i] = [4]int64{int64(o.Node), millis(o.Start), millis(o.End), int64(o.Mask)}
 	}
 	key := fmt.Sprint(list)
 	n, ok := known[key]
@@ -213,20 +237,26 @@ func (p payload) compress(bin []byte) (string, error) {
 // cockpitPage puts the output together.
 func cockpitPage(run *fleet.Run, g *grid, results []result) (Output, error) {
 	c := &run.Config
-	p, bin := payloadOf(c, g, results)
+	p, bin := payloadOf(c, g, run, results)
 	data, err := p.compress(bin)
 	if err != nil {
 		return Output{}, err
 	}
 	ui, err := expand("cockpit.html", struct {
 		GPUs     string
-		Policies []lever
+		Grid     *grid
 		Ticks    []tick
 		Big      int
+		Training bool
+		Stranded bool
 		Need     string
 		Horizon  int64
 		FreeRows []int
-	}{count(int64(c.Topology.GPUs())), g.Policies, ticks(g.Taus), c.Big, needText(c), p.Horizon, upTo(c.Topology.GPUsPerNode)})
+		Own      [2]string // the switches, where they stand still
+	}{
+		count(int64(c.Topology.GPUs())), g, ticks(g.Taus), c.Big, p.Replicas > 0, strands(c), needText(c), p.Horizon, upTo(c.Topology.GPUsPerNode),
+		[2]string{onOff(bit(c.Preempt)), onOff(bit(c.Defrag))},
+	})
 	if err != nil {
 		return Output{}, err
 	}
@@ -246,7 +276,7 @@ func cockpitPage(run *fleet.Run, g *grid, results []result) (Output, error) {
 	}{
 		fmt.Sprintf("%016x", key.Sum64()), template.CSS(themeCSS), static,
 		template.HTML("<style>" + cockpitCSS + "</style>" + ui), template.HTML(data),
-		template.JS("(() => {\n\"use strict\";\n" + codecJS + cockpitJS + "})();\n"),
+		template.JS("(() => {\n\"use strict\";\n" + codecJS + heatmapJS + cockpitJS + "})();\n"),
 	})
 	return Output{HTML: html, Text: static.text()}, err
 }
@@ -260,9 +290,24 @@ func upTo(n int) []int {
 	return out
 }
 
+// strands tells whether GPUs may be held without being of use.
+func strands(c *fleet.Config) bool {
+	return slices.ContainsFunc(c.Jobs, func(j fleet.Job) bool {
+		return j.Train != nil || j.GPUs > c.Topology.GPUsPerNode && j.GPUs%c.Topology.GPUsPerNode != 0
+	})
+}
+
+// needOf is the number of nodes that the big job needs next to each other, 0 if it does not.
+func needOf(c *fleet.Config) int {
+	if j := bigJob(c); j != nil && j.Locality == fleet.Contiguous && !j.Prefer {
+		return c.Topology.NodesFor(j.GPUs)
+	}
+	return 0
+}
+
 func needText(c *fleet.Config) string {
-	if j := bigJob(c); j != nil {
-		return count(int64(j.GPUs))
+	if needOf(c) > 0 {
+		return count(int64(bigJob(c).GPUs))
 	}
 	return ""
 }
@@ -277,12 +322,17 @@ func bigJob(c *fleet.Config) *fleet.Job {
 	return nil
 }
 
-// momentOfTruth is the instant at which a cockpit opens: when the big job has just arrived, or the middle of the run.
-func momentOfTruth(c *fleet.Config) time.Duration {
-	if j := bigJob(c); j != nil && j.Arrival < c.Horizon {
+// momentOfTruth is the instant at which a cockpit opens: when the big job has just arrived; if that is a training job, when the first
+// hardware fails; else the middle of the run.
+func momentOfTruth(r *fleet.Run) time.Duration {
+	switch j := bigJob(&r.Config); {
+	case j == nil:
+		return r.Config.Horizon / 2
+	case j.Train != nil && len(r.Outages) > 0:
+		return r.Outages[0].Start
+	default:
 		return j.Arrival
 	}
-	return c.Horizon / 2
 }
 
 // place is where an interval stands on the logarithmic slider: 0 for 1 min, 1000 for 24 h.

@@ -1,11 +1,17 @@
 // The cockpit in the browser. It finds its output by a data attribute, reads the lever grid from the script beside it, and switches
 // among its runs. It needs no kernel, no network and no permission. Whatever goes wrong, the static picture and the tables stay.
 
-const PLAY_MS = 24000; // one pass over the run
+const PLAY_MS = 24000; // one pass over the run, at speed 1
+const KEPT = 48; // runs that stay unpacked
 
 function clock(ms) {
-  const s = Math.floor(ms / 1000), two = (n) => String(n).padStart(2, "0");
-  return two(Math.floor(s / 3600)) + ":" + two(Math.floor(s / 60) % 60) + ":" + two(s % 60);
+  const two = (n) => String(n).padStart(2, "0");
+  let s = Math.floor(ms / 1000), days = "";
+  if (s >= 172800) {
+    days = Math.floor(s / 86400) + "d\u00a0";
+    s %= 86400;
+  }
+  return days + two(Math.floor(s / 3600)) + ":" + two(Math.floor(s / 60) % 60) + ":" + two(s % 60);
 }
 
 const number = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
@@ -24,90 +30,16 @@ async function load(root) {
   const grid = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + len))), base = 4 + len;
   const t = grid.topology;
   const topo = { pods: t.Pods, racks: t.RacksPerPod, perRack: t.NodesPerRack, gpus: t.GPUsPerNode, nodes: t.Pods * t.RacksPerPod * t.NodesPerRack };
-  const jobs = unpackJobs(bytes, base), runs = [];
-  const faults = (i) => {
-    const s = grid.settings[i];
-    return { tau: grid.taus[s.levers[3]].ms, pauses: s.pauses, outages: grid.outages[s.outages] };
-  };
-  const run = (i) => {
-    if (!runs[i]) {
-      const f = faults(i);
-      runs[i] = { spans: unpackRun(bytes, base + grid.settings[i].at, topo, jobs, grid.horizon, f), ...f };
-    }
-    return runs[i];
+  const jobs = unpackJobs(bytes, base), runs = new Map();
+  const run = (i) => { // the last ones used come last
+    const s = grid.settings[i], f = { tau: grid.taus[s.levers[4]].ms, pauses: s.pauses, outages: grid.outages[s.outages], gaveUp: s.gaveUp };
+    const r = runs.get(i) || { spans: unpackRun(bytes, base + s.at, topo, jobs, grid.horizon, f), ...f };
+    runs.delete(i);
+    runs.set(i, r);
+    if (runs.size > KEPT) runs.delete(runs.keys().next().value);
+    return r;
   };
   return { grid, topo, jobs, run };
-}
-
-// mapLayout puts the nodes in lines: pods next to each other as long as they fit, long ones over several lines. All in device pixels.
-function mapLayout(topo, width, dpr) {
-  const pod = topo.racks * topo.perRack, label = Math.round(20 * dpr), edge = Math.round(6 * dpr);
-  const avail = width - label - edge, least = Math.round(3.6 * dpr);
-  let racksInLine = topo.racks;
-  while (racksInLine > 1 && racksInLine * topo.perRack * least + racksInLine > avail) racksInLine = Math.ceil(racksInLine / 2);
-  let nodesInLine = racksInLine * topo.perRack;
-  if (nodesInLine * least > avail) nodesInLine = Math.max(1, Math.floor(avail / least));
-  const podsInLine = racksInLine < topo.racks ? 1 : Math.max(1, Math.floor((avail / (11 * dpr) + 1.5) / (pod + 1.5)));
-  const columns = podsInLine > 1 ? podsInLine * pod : nodesInLine;
-  const gaps = Math.max(1, podsInLine > 1 ? podsInLine * topo.racks - 1 : racksInLine - 1);
-  const pitch = Math.max(2, Math.min(Math.floor(12 * dpr), Math.floor(avail / (columns + 0.12 * gaps))));
-  const gap = Math.min(1.8 * pitch, Math.max(0, (avail - columns * pitch) / gaps));
-  const row = Math.max(2, Math.min(pitch, Math.round(7 * dpr))), high = topo.gpus * row, feed = high + Math.round(5 * dpr);
-  const x = new Int32Array(topo.nodes), y = new Int32Array(topo.nodes), labels = [];
-  let left = label, top = edge, inLine = 0;
-  for (let n = 0; n < topo.nodes; n++) {
-    const inPod = n % pod;
-    if (n && (inPod === 0 ? inLine + pod > Math.max(columns, pod) || podsInLine === 1 || inLine + pod > columns : inLine >= nodesInLine && podsInLine === 1)) {
-      left = label;
-      top += feed + (inPod === 0 ? Math.round(2 * dpr) : 0);
-      inLine = 0;
-    } else if (n && n % topo.perRack === 0) left += gap;
-    if (inPod === 0 && inLine === 0) labels.push([n / pod, top]);
-    x[n] = Math.round(left);
-    y[n] = top;
-    left += pitch;
-    inLine++;
-  }
-  return { x, y, pitch, row, high, label, labels, height: top + high + edge };
-}
-
-// drawCell draws a GPU: solid for working, a rim around white for idle, crossed out for failed.
-function drawCell(g, ink, state, x, y, w, h) {
-  if (state === WORKING) {
-    g.fillStyle = ink.working;
-    g.fillRect(x, y, w, h);
-    return;
-  }
-  const rim = Math.max(1, Math.round(Math.min(w, h) / 5));
-  g.fillStyle = state === FAILED ? ink.failedRim : ink.rim;
-  g.fillRect(x, y, w, h);
-  g.fillStyle = state === FAILED ? ink.failed : ink.idle;
-  g.fillRect(x + rim, y + rim, w - 2 * rim, h - 2 * rim);
-  if (state === FAILED) {
-    g.strokeStyle = "#fff";
-    g.lineWidth = Math.max(1, w / 6);
-    g.beginPath();
-    g.moveTo(x + 0.5, y + 0.5);
-    g.lineTo(x + w - 0.5, y + h - 0.5);
-    g.moveTo(x + w - 0.5, y + 0.5);
-    g.lineTo(x + 0.5, y + h - 0.5);
-    g.stroke();
-  }
-}
-
-// frames draws a line around nodes from to to, once for each line of the map that they stand in.
-function frames(g, map, from, to, colour, dash, width) {
-  g.strokeStyle = colour;
-  g.lineWidth = width;
-  g.setLineDash(dash);
-  for (let a = from; a < to;) {
-    let b = a;
-    while (b + 1 < to && map.y[b + 1] === map.y[a]) b++;
-    const o = width / 2;
-    g.strokeRect(map.x[a] - o - 0.5, map.y[a] - o - 0.5, map.x[b] + map.pitch - map.x[a] + width, map.high + width);
-    a = b + 1;
-  }
-  g.setLineDash([]);
 }
 
 function cockpit(root, data) {
@@ -118,34 +50,41 @@ function cockpit(root, data) {
   const bigIndex = grid.big ? jobs.id.indexOf(grid.big) : -1;
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
   const map = $(".map"), strip = $(".strip"), timer = $("[data-lever=time]"), tau = $("[data-lever=checkpoint]");
-  const at = { policy: 0, preempt: 0, defrag: 0, tau: 0, t: grid.start, gpu: -1, job: -1, playing: 0 };
-  let setting = -1, snap = null, layout = null, strips = [], ink = null;
+  const heat = heatmap(map, $(".over"), topo);
+  const at = { policy: 0, preempt: 0, defrag: 0, strategy: 0, tau: 0, t: grid.start, gpu: -1, job: -1, playing: 0 };
+  let setting = -1, snap = null, strips = new Map(), ink = null, log = [], past = 0;
 
   // Levers.
 
-  function chosen() {
-    const p = grid.policies[at.policy], preempt = p.implies ? 1 : at.preempt;
-    return grid.index[((at.policy * 2 + preempt) * 2 + at.defrag) * grid.taus.length + at.tau];
+  // indexOf is the number of a setting, -1 if there is none.
+  function indexOf({ policy, preempt, defrag, strategy, tau }) {
+    const p = grid.policies[policy], w = grid.switches, pre = w < 2 ? 0 : p.implies ? 1 : preempt;
+    return grid.index[(((policy * w + pre) * w + (w < 2 ? 0 : defrag)) * grid.strategies.length + strategy) * grid.taus.length + (p.only >= 0 ? p.only : tau)];
   }
 
   function code() {
-    const p = grid.policies[at.policy];
-    return [
-      "c := fleet.Default()", p.code ? "c.Policy = " + p.code : "// c.Policy: your own, " + p.name, "c.Preempt = " + !!(at.preempt || p.implies), "c.Defrag = " + !!at.defrag,
-      "c.Checkpoint = " + grid.taus[at.tau].code,
-    ].join("\n");
+    const p = grid.policies[at.policy], s = grid.strategies[at.strategy];
+    const on = (lever, own) => (grid.switches < 2 ? own : !!lever);
+    const lines = [
+      "c := fleet.Default()", p.code ? "c.Policy = " + p.code : "// c.Policy: your own, " + p.name,
+      "c.Preempt = " + (on(at.preempt, grid.preempt) || p.implies), "c.Defrag = " + on(at.defrag, grid.defrag),
+    ];
+    if (grid.replicas || grid.strategies.length > 1) lines.push(s.code ? "c.Rescale = " + s.code : "// c.Rescale: your own, " + s.name);
+    return [...lines, "c.Checkpoint = " + grid.taus[at.tau].code].join("\n");
   }
 
   function showLevers() {
     const p = grid.policies[at.policy], step = grid.taus[at.tau];
-    for (const r of $$("[data-lever=policy]")) r.checked = Number(r.value) === at.policy;
-    const pre = $("[data-lever=preempt]");
-    pre.checked = p.implies || !!at.preempt;
-    pre.disabled = p.implies;
-    $("[data-out=why]").hidden = !p.implies;
-    $("[data-lever=defrag]").checked = !!at.defrag;
+    for (const name of ["policy", "strategy"]) for (const r of $$("[data-lever=" + name + "]")) r.checked = Number(r.value) === at[name];
+    if (grid.switches > 1) {
+      const pre = $("[data-lever=preempt]");
+      pre.checked = p.implies || !!at.preempt;
+      pre.disabled = p.implies;
+      $("[data-out=why]").hidden = !p.implies;
+      $("[data-lever=defrag]").checked = !!at.defrag;
+    }
     tau.value = step.place;
-    tau.disabled = p.only >= 0;
+    tau.disabled = p.only >= 0 || grid.taus.length < 2;
     $("[data-out=only]").hidden = p.only < 0;
     tau.setAttribute("aria-valuetext", step.name);
     $("[data-out=tau]").textContent = step.name;
@@ -155,7 +94,7 @@ function cockpit(root, data) {
   function choose() {
     if (grid.policies[at.policy].only >= 0) at.tau = grid.policies[at.policy].only;
     showLevers();
-    const next = chosen();
+    const next = indexOf(at);
     if (next === setting) return;
     setting = next;
     const s = grid.settings[setting], open = $$("details[data-card][open]").map((d) => d.dataset.card);
@@ -163,10 +102,35 @@ function cockpit(root, data) {
     $(".badges").innerHTML = s.badges;
     $("[data-zone='Z3.ledger']").innerHTML = s.ledger;
     for (const d of $$("details[data-card]")) d.open = open.includes(d.dataset.card);
-    showLog(s.log);
+    showLog(s);
     at.job = -1;
     jump(at.t);
     requestAnimationFrame(drawStrip); // its own share of work: the lever answers first
+    later(neighbours());
+  }
+
+  // neighbours is the settings that one move of one lever away.
+  function neighbours() {
+    const list = [], add = (change) => {
+      const i = indexOf({ ...at, ...change });
+      if (i >= 0 && i !== setting && !list.includes(i)) list.push(i);
+    };
+    for (const tau of [at.tau - 1, at.tau + 1]) if (grid.taus[tau]) add({ tau });
+    grid.policies.forEach((_, policy) => add({ policy }));
+    grid.strategies.forEach((_, strategy) => add({ strategy }));
+    if (grid.switches > 1) for (const change of [{ preempt: 1 - at.preempt }, { defrag: 1 - at.defrag }]) add(change);
+    return list;
+  }
+
+  // later unpacks runs while the page has nothing else to do, one after the other, until another setting is chosen.
+  function later(list) {
+    const idle = window.requestIdleCallback || ((f) => setTimeout(f, 60)), mine = setting;
+    const next = () => {
+      if (mine !== setting || !list.length || !root.isConnected) return;
+      data.run(list.shift());
+      idle(next);
+    };
+    idle(next);
   }
 
   function nearest(place) {
@@ -201,16 +165,16 @@ function cockpit(root, data) {
     put("working", snap.working, number(snap.working));
     put("idle", snap.idle, number(snap.idle));
     put("failed", snap.failed, number(snap.failed));
+    put("stranded", snap.stranded, number(snap.stranded));
     put("queued", snap.queued, number(snap.queued) + (snap.queued === 1 ? " job" : " jobs"));
-    put("hole", snap.hole.len, nodes(snap.hole.len) + (grid.need ? " of " + number(grid.need) + " needed" : ""));
+    put("hole", snap.hole.len, nodes(snap.hole.len) + (grid.need ? ", " + number(grid.need) + " needed" : ""));
     put("big", ...bigState());
-    const stop = grid.settings[setting].pauses.find(([from, to]) => from <= snap.t && snap.t < to);
+    const stop = data.run(setting).pauses.find(([from, to]) => from <= snap.t && snap.t < to);
     put("paused", stop ? stop[1] : "", stop ? clock(stop[1]) : "");
     $("[data-count=paused]").hidden = !stop;
-    const hole = $("[data-count=hole]");
-    hole.dataset.node = snap.hole.node;
+    $("[data-count=hole]").dataset.node = snap.hole.node;
     map.setAttribute("aria-label", "Heatmap at " + clock(at.t) + ": " + number(snap.working) + " GPUs working, " + number(snap.idle) + " idle, " +
-      number(snap.failed) + " failed; largest hole " + nodes(snap.hole.len));
+      number(snap.failed) + " failed, " + number(snap.stranded) + " stranded; largest hole " + nodes(snap.hole.len));
     map.dataset.time = at.t;
     showFree();
   }
@@ -219,9 +183,12 @@ function cockpit(root, data) {
   function showFree() {
     const per = topo.gpus, nodes = new Array(per + 1).fill(0);
     for (let n = 0; n < topo.nodes; n++) {
-      let free = 0;
-      for (let i = n * per; i < (n + 1) * per; i++) free += snap.state[i] === IDLE;
-      if (snap.state[n * per] !== FAILED) nodes[free]++;
+      let free = 0, down = 0;
+      for (let i = n * per; i < (n + 1) * per; i++) {
+        free += snap.state[i] === IDLE;
+        down += snap.state[i] === FAILED;
+      }
+      if (down < per) nodes[free]++;
     }
     const most = Math.max(1, ...nodes);
     $$("[data-free]").forEach((tr, i) => {
@@ -234,14 +201,26 @@ function cockpit(root, data) {
   function bigState() {
     if (bigIndex < 0) return ["none", ""];
     if (jobs.arrival[bigIndex] > at.t) return ["absent", "not here yet"];
-    const s = data.run(setting).spans;
+    const run = data.run(setting), s = run.spans, given = run.gaveUp.find(([job, when]) => job === bigIndex && when <= snap.t);
+    if (given) return ["over", "ended for good at " + clock(given[1])];
     let done = false;
     for (let i = 0; i < s.n && s.start[i] <= snap.t; i++) {
       if (s.job[i] !== bigIndex) continue;
-      if (s.end[i] > snap.t) return ["runs", "on nodes " + s.node[i] + "–" + (s.node[i] + s.nodes[i] - 1)];
+      if (s.end[i] > snap.t) return ["runs", grid.replicas ? ringState(s.busy[i]) : placeOf(s, i)];
       done = s.reason[i] === DONE;
     }
-    return done ? ["done", "done"] : ["waits", "waits"];
+    return done ? ["done", "done"] : ["waits", grid.replicas ? "waits in the queue" : "waits"];
+  }
+
+  function ringState(busy) {
+    const n = Math.round(busy / grid.replica);
+    return (n ? number(n) : "stands still, none") + " of " + number(grid.replicas) + " replicas at work";
+  }
+
+  function placeOf(s, i) {
+    const from = s.node[i], count = s.nodes[i];
+    if (count === 1) return "on node " + from;
+    return s.set[i] ? "on " + number(count) + " nodes from " + from + " on" : "on nodes " + from + "–" + (from + count - 1);
   }
 
   function play() {
@@ -261,7 +240,8 @@ function cockpit(root, data) {
     let last = performance.now();
     const tick = (now) => {
       if (!b.dataset.on || !root.isConnected) return;
-      jump(at.t + (calm.matches ? grid.horizon / 24 : (now - last) / PLAY_MS * grid.horizon));
+      const speed = Number($("[data-lever=speed]").value);
+      jump(at.t + (calm.matches ? grid.horizon / 24 : (now - last) / PLAY_MS * grid.horizon) * speed);
       last = now;
       if (at.t >= grid.horizon) return play();
       at.playing = calm.matches ? setTimeout(() => tick(performance.now()), 800) : requestAnimationFrame(tick);
@@ -269,11 +249,18 @@ function cockpit(root, data) {
     at.playing = requestAnimationFrame(tick);
   }
 
+  // step jumps to the next instant with an incident, or to the one before.
+  function step(by) {
+    const times = log.map((x) => x.t);
+    const t = by > 0 ? times.find((t) => t > at.t) : times.findLast((t) => t < at.t);
+    if (t !== undefined) jump(t);
+  }
+
   // Log.
 
-  function showLog(log) {
+  function showLog(s) {
     const list = $(".log ol");
-    list.replaceChildren(...log.map(([t, id, node, job, text]) => {
+    log = s.log.map(([t, id, node, job, text]) => {
       const li = document.createElement("li"), b = document.createElement("button");
       const when = document.createElement("time"), no = document.createElement("b"), what = document.createElement("span");
       b.type = "button";
@@ -283,26 +270,34 @@ function cockpit(root, data) {
       b.append(when, no, what);
       li.append(b);
       Object.assign(li.dataset, { incident: id, at: t, node, job });
+      li.classList.add("later");
       b.addEventListener("click", () => jump(t));
-      return li;
-    }));
+      return { t, li };
+    });
+    past = 0;
+    list.classList.toggle("long", log.length > 200); // only what is in sight is laid out
+    list.replaceChildren(...log.map((x) => x.li));
     list.tabIndex = log.length ? -1 : 0;
-    $("[data-out=events]").textContent = "· " + number(log.length) + (log.length === 1 ? " incident" : " incidents") + " of this run; a click moves the time there";
+    const all = log.length + s.more;
+    $("[data-out=events]").textContent = "· " + number(all) + (all === 1 ? " incident" : " incidents") + " of this run; a click moves the time there";
+    const more = $("[data-out=more]");
+    more.hidden = !s.more;
+    more.textContent = "… and " + number(s.more) + " more: to read them, run the cell with these levers.";
   }
 
+  // markLog tells past from future. Only the entries between the last instant and this one change.
   function markLog() {
-    let now = null;
-    for (const li of $$(".log li")) {
-      const t = Number(li.dataset.at);
-      li.classList.toggle("later", t > at.t);
-      li.classList.remove("now");
-      if (t <= at.t) now = t;
-    }
-    const list = $(".log ol"), current = $$(".log li").filter((li) => Number(li.dataset.at) === now);
-    for (const li of current) li.classList.add("now");
-    if (!current.length) return;
-    const top = current[0].offsetTop - list.offsetTop; // within the list: the page must not move
-    if (top < list.scrollTop || top + current[0].offsetHeight > list.scrollTop + list.clientHeight) list.scrollTop = top - 30;
+    let n = past;
+    while (n < log.length && log[n].t <= at.t) log[n++].li.classList.remove("later");
+    while (n > 0 && log[n - 1].t > at.t) log[--n].li.classList.add("later");
+    past = n;
+    const list = $(".log ol"), now = n ? log[n - 1].t : null;
+    for (const li of list.querySelectorAll(".now")) if (Number(li.dataset.at) !== now) li.classList.remove("now");
+    let first = n;
+    while (first > 0 && log[first - 1].t === now) log[--first].li.classList.add("now");
+    if (!n) return;
+    const li = log[first].li, top = li.offsetTop - list.offsetTop; // within the list: the page must not move
+    if (top < list.scrollTop || top + li.offsetHeight > list.scrollTop + list.clientHeight) list.scrollTop = top - 30;
   }
 
   // Heatmap.
@@ -314,74 +309,52 @@ function cockpit(root, data) {
     };
     shadow.append(probe);
     ink = {};
-    for (const name of ["working", "idle", "rim", "failed", "big", "hole", "text", "dim", "bg", "edge", "bad", "line"]) ink[name] = get(name);
+    for (const name of ["working", "idle", "rim", "failed", "stranded", "stripe", "big", "hole", "text", "dim", "bg", "edge", "bad", "line"]) ink[name] = get(name);
     ink.failedRim = get("failed-rim");
     probe.remove();
   }
 
-  function size(canvas, width, height, dpr) {
-    if (canvas.width !== width || canvas.height !== height) {
-      canvas.width = width;
-      canvas.height = height;
-    }
-    canvas.style.height = height / dpr + "px";
+  // drawMap brings the heatmap up to date, or with anew draws all of it.
+  function drawMap(anew) {
+    if (!snap) return;
+    map.dataset.drawn = heat.draw(snap.state, ink, anew);
+    heat.marks((g, layout, line) => {
+      const run = data.run(setting), dpr = layout.dpr;
+      for (const [n, from, to] of run.outages) {
+        if (from <= snap.t && to > snap.t) frames(g, layout, [n], ink.bad, [], Math.max(1, Math.round(1.5 * dpr)));
+      }
+      if (bigIndex >= 0 && jobs.n > 1) frameJob(g, layout, bigIndex, ink.big, line);
+      if (snap.hole.len) frames(g, layout, span(snap.hole.node, snap.hole.node + snap.hole.len), ink.hole, [3 * dpr, 2 * dpr], line);
+      if (at.job >= 0 && at.job !== bigIndex) markJob(g, line);
+      if (at.gpu < 0) return;
+      const [x, y, w, h] = heat.cell(at.gpu);
+      for (const [colour, width] of [[ink.bg, line * 2], [ink.text, line]]) {
+        g.strokeStyle = colour;
+        g.lineWidth = width;
+        g.strokeRect(x - line, y - line, w + 2 * line, h + 2 * line);
+      }
+    });
   }
 
-  function drawMap() {
-    if (!snap || !map.clientWidth) return;
-    const dpr = window.devicePixelRatio || 1, width = Math.round(map.clientWidth * dpr);
-    if (!layout || layout.width !== width) layout = Object.assign(mapLayout(topo, width, dpr), { width });
-    size(map, width, layout.height, dpr);
-    const g = map.getContext("2d"), per = topo.gpus, gap = layout.row > 2 * dpr ? Math.max(1, Math.round(dpr * 0.9)) : 1;
-    const w = layout.pitch - gap, h = layout.row - gap;
-    g.clearRect(0, 0, map.width, map.height);
-    for (let i = 0; i < snap.state.length; i++) {
-      const n = Math.floor(i / per);
-      drawCell(g, ink, snap.state[i], layout.x[n], layout.y[n] + i % per * layout.row, w, h);
-    }
-    g.fillStyle = ink.dim;
-    g.font = Math.round(11 * dpr) + "px system-ui, sans-serif";
-    g.textBaseline = "top";
-    for (const [pod, y] of layout.labels) g.fillText(pod, Math.round(6 * dpr), y);
-    const line = Math.max(2, Math.round(2 * dpr));
-    for (const [n, from, to] of data.run(setting).outages) {
-      if (from <= snap.t && to > snap.t) frames(g, layout, n, n + 1, ink.bad, [], Math.max(1, Math.round(1.5 * dpr)));
-    }
-    if (bigIndex >= 0) frameJob(g, bigIndex, ink.big, line);
-    if (snap.hole.len) frames(g, layout, snap.hole.node, snap.hole.node + snap.hole.len, ink.hole, [3 * dpr, 2 * dpr], line);
-    if (at.job >= 0 && at.job !== bigIndex) markJob(g, w, h, line);
-    if (at.gpu >= 0) {
-      const n = Math.floor(at.gpu / per), x = layout.x[n], y = layout.y[n] + at.gpu % per * layout.row;
-      g.strokeStyle = ink.bg;
-      g.lineWidth = line * 2;
-      g.strokeRect(x - line, y - line, w + 2 * line, h + 2 * line);
-      g.strokeStyle = ink.text;
-      g.lineWidth = line;
-      g.strokeRect(x - line, y - line, w + 2 * line, h + 2 * line);
-    }
-  }
-
-  function frameJob(g, job, colour, line) {
+  function frameJob(g, layout, job, colour, line) {
     const s = data.run(setting).spans;
     for (let i = 0; i < s.n && s.start[i] <= snap.t; i++) {
-      if (s.job[i] === job && s.end[i] > snap.t) frames(g, layout, s.node[i], s.node[i] + s.nodes[i], colour, [], line);
+      if (s.job[i] === job && s.end[i] > snap.t) frames(g, layout, s.set[i] || span(s.node[i], s.node[i] + s.nodes[i]), colour, [], line);
     }
   }
 
-  function markJob(g, w, h, line) {
+  function markJob(g, line) {
     const s = data.run(setting).spans;
     g.strokeStyle = ink.text;
     g.lineWidth = line;
     for (let i = 0; i < snap.span.length; i++) {
-      if (snap.span[i] < 0 || s.job[snap.span[i]] !== at.job) continue;
-      const n = Math.floor(i / topo.gpus);
-      g.strokeRect(layout.x[n], layout.y[n] + i % topo.gpus * layout.row, w, h);
+      if (snap.span[i] >= 0 && s.job[snap.span[i]] === at.job) g.strokeRect(...heat.cell(i));
     }
   }
 
   function drawKeys() {
     for (const k of $$(".key")) {
-      const g = k.getContext("2d"), what = k.dataset.key, state = { working: WORKING, idle: IDLE, failed: FAILED }[what];
+      const g = k.getContext("2d"), what = k.dataset.key, state = { working: WORKING, idle: IDLE, failed: FAILED, stranded: STRANDED }[what];
       g.clearRect(0, 0, 26, 26);
       if (state !== undefined) drawCell(g, ink, state, 1, 1, 24, 24);
       else {
@@ -398,9 +371,10 @@ function cockpit(root, data) {
     if (setting < 0 || !strip.clientWidth) return;
     const dpr = window.devicePixelRatio || 1, W = Math.round(strip.clientWidth * dpr), H = Math.round(46 * dpr), top = 9 * dpr;
     size(strip, W, H, dpr);
-    const run = data.run(setting), p = strips[setting] ||= profile(topo, run.spans, run, grid.horizon, 480);
-    const need = grid.need * topo.gpus;
-    const most = Math.max(1, need * 1.15, ...p.map((q) => q.t >= grid.horizon * 0.2 || !need ? q.idle : 0));
+    const run = data.run(setting);
+    if (!strips.has(setting)) strips.set(setting, profile(topo, run.spans, run, grid.horizon, 480));
+    const p = strips.get(setting), need = grid.need * topo.gpus, ring = grid.replicas > 0;
+    const most = Math.max(1, need * 1.15, ...p.map((q) => Math.max(ring ? q.stranded : 0, q.t >= grid.horizon * 0.2 || !need ? q.idle : 0)));
     const x = (t) => t / grid.horizon * W, y = (n) => H - Math.min(1, n / most) * (H - top), g = strip.getContext("2d");
     g.clearRect(0, 0, W, H);
     g.globalAlpha = 0.45;
@@ -425,14 +399,16 @@ function cockpit(root, data) {
       stroke(ink.big, 1.5, [5, 4]);
     }
     g.beginPath();
-    p.forEach((q, i) => (i ? g.lineTo : g.moveTo).call(g, x(q.t), Math.min(H - dpr, y(q.hole * topo.gpus))));
-    stroke(ink.hole, 2, []);
+    p.forEach((q, i) => (i ? g.lineTo : g.moveTo).call(g, x(q.t), Math.min(H - dpr, y(ring ? q.stranded : q.hole * topo.gpus))));
+    stroke(ring ? ink.dim : ink.hole, 2, []);
     g.fillStyle = ink.bad;
-    for (const [t] of grid.settings[setting].log) {
+    const half = (log.length > 100 ? 0.5 : 4) * dpr; // many incidents are ticks, few are triangles
+    for (const { t } of log) {
       g.beginPath();
-      g.moveTo(x(t) - 4 * dpr, 0);
-      g.lineTo(x(t) + 4 * dpr, 0);
-      g.lineTo(x(t), 6 * dpr);
+      g.moveTo(x(t) - half, 0);
+      g.lineTo(x(t) + half, 0);
+      g.lineTo(x(t) + (half < dpr ? half : 0), 6 * dpr);
+      if (half < dpr) g.lineTo(x(t) - half, 6 * dpr);
       g.fill();
     }
   }
@@ -441,28 +417,66 @@ function cockpit(root, data) {
 
   function describe(gpu) {
     const n = Math.floor(gpu / topo.gpus), rack = Math.floor(n / topo.perRack), pod = Math.floor(rack / topo.racks);
-    const run = data.run(setting), s = run.spans, bit = 1 << gpu % topo.gpus, state = snap.state[gpu];
+    const run = data.run(setting), s = run.spans, bit = 1 << gpu % topo.gpus, state = snap.state[gpu], held = snap.span[gpu];
     let since = 0, until = grid.horizon, why = "";
     for (let i = 0; i < s.n; i++) {
-      if (n < s.node[i] || n >= s.node[i] + s.nodes[i] || !(s.mask[i] & bit)) continue;
+      if (!(s.mask[i] & bit) || !holds(s, i, n)) continue;
       if (s.end[i] <= snap.t) since = Math.max(since, s.end[i]);
       if (s.start[i] > snap.t) until = Math.min(until, s.start[i]);
     }
-    for (const [node, from, to] of run.outages) {
-      if (node !== n) continue;
+    for (const [node, from, to, mask] of run.outages) {
+      if (node !== n || !(mask & bit)) continue;
       if (to <= snap.t) since = Math.max(since, to);
       else if (from > snap.t) until = Math.min(until, from);
-      else if (state === FAILED) [since, until, why] = [from, to, to < grid.horizon ? " (repaired)" : ""];
+      else [since, until, why] = [from, to, to < grid.horizon ? " (repaired)" : ""];
     }
-    const out = [["GPU", number(gpu)], ["node", n], ["rack", rack], ["pod", pod], ["state", ["idle", "working", "failed"][state]]];
-    if (state === WORKING) {
-      const i = snap.span[gpu], j = s.job[i];
-      [since, until] = [s.start[i], s.end[i]];
-      why = " (" + ["done", "its node fails", "evicted", "migrated", "end of the run"][s.reason[i]] + ")";
-      out.push(["job", jobs.id[j] + ", " + number(jobs.gpus[j]) + (jobs.gpus[j] === 1 ? " GPU" : " GPUs") + (j === bigIndex ? ", the big job" : "")]);
+    const out = [["GPU", number(gpu)], ["node", n], ["rack", rack], ["pod", pod], ["state", ["idle", "working", "failed", "stranded"][state]]];
+    if (held >= 0) {
+      const j = s.job[held];
+      if (state !== FAILED) {
+        [since, until] = [s.start[held], s.end[held]];
+        why = " (" + ["done", "its node fails", "evicted", "migrated", "end of the run", "its nodes change"][s.reason[held]] + ")";
+      }
+      out.push(["job", jobs.id[j] + ", " + number(jobs.gpus[j]) + (jobs.gpus[j] === 1 ? " GPU" : " GPUs") + (j === bigIndex && jobs.n > 1 ? ", the big job" : "")]);
     }
     out.push(["since", clock(since)], ["until", clock(until) + why]);
     return out;
+  }
+
+  // find answers "where is job 17?": it marks the job where it runs now, or says when and where it does.
+  function find(text) {
+    const out = $("[data-out=found]"), id = Number(text.replace(/^#|,/g, "").trim());
+    const say = (words) => { out.hidden = !words; out.textContent = words; };
+    at.job = -1;
+    if (!text.trim()) {
+      say("");
+      return drawMap();
+    }
+    const job = jobs.id.indexOf(id);
+    if (job < 0) {
+      say("There is no job " + text.trim() + ": numbers go from " + jobs.id.reduce((a, b) => Math.min(a, b), Infinity) + " to " + jobs.id.reduce((a, b) => Math.max(a, b), 0) + ".");
+      return drawMap();
+    }
+    const s = data.run(setting).spans, mine = span(0, s.n).filter((i) => s.job[i] === job), now = mine.find((i) => s.start[i] <= snap.t && s.end[i] > snap.t);
+    if (now !== undefined) {
+      at.job = job;
+      at.gpu = snap.span.indexOf(now);
+      say("Job " + id + " runs " + placeOf(s, now) + ".");
+      drawMap();
+      return inspect();
+    }
+    const next = mine.find((i) => s.start[i] > snap.t), last = mine.findLast((i) => s.end[i] <= snap.t), near = next ?? last;
+    const which = near === undefined ? "arrives at " + clock(jobs.arrival[job]) + " and never starts in this run" :
+      (next !== undefined ? "starts at " : "ran from ") + clock(s.start[near]) + (next !== undefined ? "" : " to " + clock(s.end[near])) + ", " + placeOf(s, near);
+    say("Job " + id + " does not run now. It " + which + ". ");
+    if (near !== undefined) {
+      const go = document.createElement("button");
+      go.type = "button";
+      go.textContent = "Go there";
+      go.addEventListener("click", () => { jump(s.start[near]); find(text); });
+      out.append(go);
+    }
+    drawMap();
   }
 
   function inspect() {
@@ -486,16 +500,6 @@ function cockpit(root, data) {
     box.dataset.gpu = at.gpu;
   }
 
-  function gpuAt(ev) {
-    const box = map.getBoundingClientRect(), k = map.width / map.clientWidth;
-    const px = (ev.clientX - box.left - map.clientLeft) * k, py = (ev.clientY - box.top - map.clientTop) * k;
-    for (let n = 0; n < topo.nodes; n++) {
-      const dx = px - layout.x[n], dy = py - layout.y[n];
-      if (dx >= 0 && dx < layout.pitch && dy >= 0 && dy < layout.high) return n * topo.gpus + Math.floor(dy / layout.row);
-    }
-    return -1;
-  }
-
   function look(gpu) {
     if (gpu === at.gpu) return;
     at.gpu = gpu;
@@ -506,6 +510,8 @@ function cockpit(root, data) {
   function mark() {
     const i = at.gpu < 0 ? -1 : snap.span[at.gpu], job = i < 0 ? -1 : data.run(setting).spans.job[i];
     at.job = job === at.job ? -1 : job;
+    $("[data-lever=find]").value = at.job < 0 ? "" : jobs.id[job];
+    $("[data-out=found]").hidden = true;
     drawMap();
   }
 
@@ -548,10 +554,14 @@ function cockpit(root, data) {
   }
 
   function listen() {
-    for (const r of $$("[data-lever=policy]")) r.addEventListener("change", () => { at.policy = Number(r.value); choose(); });
-    for (const name of ["preempt", "defrag"]) {
-      const box = $("[data-lever=" + name + "]");
-      box.addEventListener("change", () => { at[name] = Number(box.checked); choose(); });
+    for (const name of ["policy", "strategy"]) {
+      for (const r of $$("[data-lever=" + name + "]")) r.addEventListener("change", () => { at[name] = Number(r.value); choose(); });
+    }
+    if (grid.switches > 1) {
+      for (const name of ["preempt", "defrag"]) {
+        const box = $("[data-lever=" + name + "]");
+        box.addEventListener("change", () => { at[name] = Number(box.checked); choose(); });
+      }
     }
     tau.addEventListener("input", () => { at.tau = nearest(Number(tau.value)); choose(); });
     stepKeys(tau, (one, far) => {
@@ -559,24 +569,27 @@ function cockpit(root, data) {
       choose();
     });
     timer.addEventListener("input", () => jump(Number(timer.value)));
-    stepKeys(timer, (one, far) => jump(at.t + one * 60000 + far * 3600000));
+    const minute = 60000 * Math.max(1, Math.round(grid.horizon / 43200000)); // a key moves by a minute of a run of 12 hours
+    stepKeys(timer, (one, far) => jump(at.t + one * minute + far * 60 * minute));
+    $("[data-act=back]").addEventListener("click", () => step(-1));
+    $("[data-act=next]").addEventListener("click", () => step(1));
+    $("[data-lever=find]").addEventListener("change", (ev) => find(ev.target.value));
     $("[data-act=play]").addEventListener("click", play);
     $("[data-act=copy]").addEventListener("click", copy);
     $(".levers").addEventListener("submit", (ev) => ev.preventDefault());
-    map.addEventListener("pointermove", (ev) => look(gpuAt(ev)));
+    map.addEventListener("pointermove", (ev) => look(heat.gpuAt(ev)));
     map.addEventListener("pointerleave", () => look(-1));
-    map.addEventListener("click", (ev) => { look(gpuAt(ev)); mark(); });
+    map.addEventListener("click", (ev) => { look(heat.gpuAt(ev)); mark(); });
     map.addEventListener("keydown", mapKey);
     root.addEventListener("keydown", (ev) => ev.stopPropagation()); // no shortcuts of the notebook while a lever is held
-    const redraw = () => { colours(); layout = null; drawMap(); drawStrip(); drawKeys(); };
+    const redraw = () => { colours(); drawMap(true); drawStrip(); drawKeys(); };
     new ResizeObserver(redraw).observe(map);
     const themes = new MutationObserver(redraw);
     for (const el of [document.documentElement, document.body]) if (el) themes.observe(el, { attributes: true });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   }
 
-  if (grid.policies.length > 3) $(".choice").classList.add("many");
-  [at.policy, at.preempt, at.defrag, at.tau] = grid.settings[grid.initial].levers;
+  [at.policy, at.preempt, at.defrag, at.strategy, at.tau] = grid.settings[grid.initial].levers;
   if (grid.policies[at.policy].implies) at.preempt = 0;
   colours();
   drawKeys();

@@ -1,7 +1,7 @@
 // Unpacks the runs of a lever grid: the twin of codec.go, which explains the format. Both make the same guesses in the same order, so
 // they must change together. Times are in milliseconds since the start of the run.
 
-const COLS = 8, JOB = 0, START = 1, AT = 2, NODE = 3, NODES = 4, MASK = 5, END = 6, UNTIL = 7;
+const COLS = 10, JOB = 0, START = 1, AT = 2, NODE = 3, NODES = 4, MASK = 5, END = 6, UNTIL = 7, BUSY = 8, SET = 9;
 const FIRST_FIT = 0, BEST_FIT = 1, WORST_FIT = 2; // and 3, the last node with room
 const EXPLICIT = 64, DONE = 0, HORIZON = 4;
 
@@ -67,8 +67,9 @@ function unpackRun(bytes, at, topo, jobs, horizon, s) {
   }
   const run = {
     n, job: new Int32Array(n), node: new Int32Array(n), nodes: new Int32Array(n), mask: new Uint16Array(n),
-    start: new Float64Array(n), end: new Float64Array(n), reason: new Uint8Array(n),
+    start: new Float64Array(n), end: new Float64Array(n), reason: new Uint8Array(n), busy: new Int32Array(n), set: new Array(n),
   };
+  const lists = new Map(); // by job: its last list of nodes that are not consecutive
   const g = guesser(topo, s.outages, run);
   const next = new Int32Array(jobs.n + 1).map((_, i) => i); // by job: itself if it was never placed, else a later one
   let cursor = -1, prev = 0, until = 0;
@@ -94,6 +95,9 @@ function unpackRun(bytes, at, topo, jobs, horizon, s) {
     const nc = cols[NODE](), node = nc ? nc - 1 : guessed > 1 ? g.firstRun(guessed) : g.fit(fit, gpus);
     const kc = cols[NODES](), nodes = kc ? kc - 1 : guessed;
     const mc = cols[MASK](), mask = mc ? mc - 1 : g.mask(node, nodes, gpus);
+    const bc = cols[BUSY](), busy = bc ? bc - 1 : Math.min(nodes * bitCount(mask), gpus);
+    const set = setOf(cols[SET], lists.get(job));
+    if (set) lists.set(job, set);
     const ec = cols[END]();
     let end, reason;
     if (ec) {
@@ -108,10 +112,32 @@ function unpackRun(bytes, at, topo, jobs, horizon, s) {
       }
     }
     run.job[i] = job; run.node[i] = node; run.nodes[i] = nodes; run.mask[i] = mask;
-    run.start[i] = start; run.end[i] = end; run.reason[i] = reason;
+    run.start[i] = start; run.end[i] = end; run.reason[i] = reason; run.busy[i] = busy; run.set[i] = set;
     g.place(i);
   }
   return run;
+}
+
+// setOf is the list of a span's nodes, or null if they are consecutive. old is the job's list before that.
+function setOf(next, old) {
+  const list = [], ends = [0, 0];
+  for (let runs = next(); runs > 0; runs--) {
+    const v = next(), kind = v % 2, from = ends[kind] + unzigzag(next());
+    ends[kind] = from + (v - kind) / 2;
+    for (let i = from; i < ends[kind]; i++) list.push(kind ? old[i] : i);
+  }
+  return list.length ? Int32Array.from(list) : null;
+}
+
+// eachNode calls f with each node of span i, in order, and its position.
+function eachNode(run, i, f) {
+  const set = run.set[i], from = run.node[i], count = set ? set.length : run.nodes[i];
+  for (let k = 0; k < count; k++) f(set ? set[k] : from + k, k);
+}
+
+// holds tells whether span i is on a node.
+function holds(run, i, node) {
+  return run.set[i] ? run.set[i].includes(node) : node >= run.node[i] && node < run.node[i] + run.nodes[i];
 }
 
 // endOf is when an attempt from the beginning ends if nothing happens but the pauses.
@@ -178,7 +204,7 @@ function guesser(topo, outages, run) {
       heap[i] = heap[c];
       i = c;
     }
-    for (let k = run.node[top]; k < run.node[top] + run.nodes[top]; k++) set(k, used[k] & ~run.mask[top]);
+    eachNode(run, top, (k) => set(k, used[k] & ~run.mask[top]));
   };
 
   return {
@@ -231,7 +257,7 @@ function guesser(topo, outages, run) {
       return m;
     },
     place(i) {
-      for (let k = run.node[i]; k < run.node[i] + run.nodes[i]; k++) set(k, used[k] | run.mask[i]);
+      eachNode(run, i, (k) => set(k, used[k] | run.mask[i]));
       let c = heap.push(i) - 1;
       for (; c && end[heap[(c - 1) >> 1]] > end[i]; c = (c - 1) >> 1) heap[c] = heap[(c - 1) >> 1];
       heap[c] = i;
@@ -239,41 +265,39 @@ function guesser(topo, outages, run) {
   };
 }
 
-const IDLE = 0, WORKING = 1, FAILED = 2;
+const IDLE = 0, WORKING = 1, FAILED = 2, STRANDED = 3;
 
 // snapshot is the fleet at t, GPU by GPU: what fleet's Run.At says. span is the span that holds a GPU, or -1.
 function snapshot(topo, jobs, run, s, t) {
   const per = topo.gpus, total = topo.nodes * per;
-  const state = new Uint8Array(total), span = new Int32Array(total).fill(-1), busy = new Uint8Array(topo.nodes);
-  let working = 0, failed = 0, queued = 0;
+  const state = new Uint8Array(total), span = new Int32Array(total).fill(-1), busy = new Uint8Array(topo.nodes), counts = [0, 0, 0, 0];
+  let queued = 0;
   for (let j = 0; j < jobs.n && jobs.arrival[j] <= t; j++) queued++;
+  for (const [, at] of s.gaveUp) if (at <= t) queued--;
   for (let i = 0; i < run.n && run.start[i] <= t; i++) {
     if (run.end[i] <= t) {
       if (run.reason[i] === DONE) queued--;
       continue;
     }
     queued--;
-    for (let n = run.node[i]; n < run.node[i] + run.nodes[i]; n++) {
+    let held = 0;
+    eachNode(run, i, (n) => {
       busy[n] = 1;
       for (let k = 0; k < per; k++) {
         if (run.mask[i] >> k & 1) {
-          state[n * per + k] = WORKING;
+          state[n * per + k] = held++ < run.busy[i] ? WORKING : STRANDED;
           span[n * per + k] = i;
-          working++;
         }
       }
-    }
+    });
   }
-  for (const [n, from, to] of s.outages) {
+  for (const [n, from, to, mask] of s.outages) {
     if (from > t || to <= t) continue;
     busy[n] = 1;
-    for (let k = 0; k < per; k++) if (state[n * per + k] !== FAILED) {
-      state[n * per + k] = FAILED;
-      failed++;
-    }
+    for (let k = 0; k < per; k++) if (mask >> k & 1) state[n * per + k] = FAILED;
   }
-  const hole = longestRun(busy);
-  return { t, state, span, working, idle: total - working - failed, failed, queued, hole };
+  for (let i = 0; i < total; i++) counts[state[i]]++;
+  return { t, state, span, working: counts[WORKING], idle: counts[IDLE], failed: counts[FAILED], stranded: counts[STRANDED], queued, hole: longestRun(busy) };
 }
 
 // longestRun is the first of the longest runs of nodes that nobody uses.
@@ -289,31 +313,31 @@ function longestRun(busy) {
   return { node, len };
 }
 
-// profile samples the run at count instants for the strip over the scrubber: working, idle and failed GPUs, and the largest hole.
+// profile samples the run at count instants for the strip over the scrubber: idle and stranded GPUs, and the largest hole. The instants
+// are those at which something begins or ends, as far as they come after each other by more than a sample.
 function profile(topo, run, s, horizon, count) {
-  const events = [];
-  const add = (t, n, nodes, gpus, failed) => events.push([t, n, nodes, gpus, failed]);
-  for (let i = 0; i < run.n; i++) {
-    const gpus = bitCount(run.mask[i]);
-    add(run.start[i], run.node[i], run.nodes[i], gpus, 0);
-    add(run.end[i], run.node[i], run.nodes[i], -gpus, 0);
-  }
-  for (const [n, from, to] of s.outages) {
-    add(from, n, 1, topo.gpus, 1);
-    add(to, n, 1, -topo.gpus, 1);
-  }
+  const events = []; // time, span or -1 - outage, +1 or -1
+  for (let i = 0; i < run.n; i++) events.push([run.start[i], i, 1], [run.end[i], i, -1]);
+  s.outages.forEach(([, from, to], o) => events.push([from, -1 - o, 1], [to, -1 - o, -1]));
   events.sort((a, b) => a[0] - b[0]);
   const busy = new Int32Array(topo.nodes), out = [], total = topo.nodes * topo.gpus;
-  let working = 0, failed = 0, e = 0;
+  let held = 0, stranded = 0, failed = 0, e = 0;
   for (let i = 0; i <= count; i++) {
     const t = Math.min(horizon * i / count, horizon - 1);
     for (; e < events.length && events[e][0] <= t; e++) {
-      const [, n, nodes, gpus, down] = events[e];
-      for (let k = n; k < n + nodes; k++) busy[k] += gpus;
-      if (down) failed += gpus;
-      else working += gpus * nodes;
+      const [, what, by] = events[e];
+      if (what < 0) {
+        const [n, , , mask] = s.outages[-1 - what];
+        busy[n] += by;
+        failed += by * bitCount(mask);
+        continue;
+      }
+      const gpus = bitCount(run.mask[what]) * (run.set[what] ? run.set[what].length : run.nodes[what]);
+      eachNode(run, what, (n) => { busy[n] += by; });
+      held += by * gpus;
+      stranded += by * (gpus - run.busy[what]);
     }
-    out.push({ t, working, idle: total - working - failed, failed, hole: longestRun(busy).len });
+    out.push({ t, idle: total - held - failed, stranded, hole: longestRun(busy).len });
   }
   return out;
 }

@@ -9,10 +9,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"sort"
 	"testing"
 	"time"
 
 	"github.com/fleetlab/fleetlab/fleet"
+	"github.com/fleetlab/fleetlab/fleet/elastic"
 	"github.com/fleetlab/fleetlab/fleet/scenario"
 )
 
@@ -70,6 +72,8 @@ func unpackRun(data []byte, r *fleet.Run) []fleet.Span {
 		s.Node = or(colNode, g.nodes(s.Job)[fit])
 		s.Nodes = or(colNodes, g.topo.NodesFor(g.jobs[s.Job].GPUs))
 		s.Mask = uint16(or(colMask, int(g.mask(s.Node, s.Nodes, g.jobs[s.Job].GPUs))))
+		s.Busy = or(colBusy, min(s.GPUs(), g.jobs[s.Job].GPUs))
+		s.Set = g.setAt(s.Job, &cols[colSet])
 		if v := cols[colEnd].next(); v != 0 {
 			g.until += unzigzag(cols[colUntil].next())
 			s.End, s.Reason = time.Duration(g.until)*fleet.Resolution, fleet.Reason(v-1)
@@ -80,6 +84,29 @@ func unpackRun(data []byte, r *fleet.Run) []fleet.Span {
 		g.place(s)
 	}
 	return spans
+}
+
+func (g *guesser) setAt(job int, c *reading) (set []int32) {
+	runs := int(c.next())
+	if runs == 0 {
+		return nil
+	}
+	var next [2]int
+	for range runs {
+		v := int(c.next())
+		kind, from := v%2, 0
+		from = next[kind] + int(unzigzag(c.next()))
+		next[kind] = from + v/2
+		for i := from; i < next[kind]; i++ {
+			if kind == 1 {
+				set = append(set, g.lists[job][i])
+			} else {
+				set = append(set, int32(i))
+			}
+		}
+	}
+	g.lists[job] = set
+	return set
 }
 
 func (g *guesser) jobAt(code uint64) int {
@@ -119,7 +146,10 @@ func (g *guesser) startAt(job int, code uint64, explicit *reading) int64 {
 func publicPart(spans []fleet.Span) []fleet.Span {
 	out := make([]fleet.Span, len(spans))
 	for i, s := range spans {
-		out[i] = fleet.Span{Job: s.Job, Node: s.Node, Nodes: s.Nodes, Mask: s.Mask, Start: s.Start, End: s.End, Reason: s.Reason}
+		out[i] = fleet.Span{Job: s.Job, Node: s.Node, Nodes: s.Nodes, Mask: s.Mask, Busy: s.Busy, Start: s.Start, End: s.End, Reason: s.Reason}
+		if !consecutive(&s) {
+			out[i].Set = s.Set
+		}
 	}
 	return out
 }
@@ -207,6 +237,55 @@ func simulate(t testing.TB, c fleet.Config) *fleet.Run {
 	return r
 }
 
+// rings is a small fleet with two training jobs on scattered nodes, students, gangs that do not fill their last node, and faults of
+// single GPUs, nodes and software.
+func rings(seed uint64, least int) fleet.Config {
+	c := small(seed, fleet.BestFit, true, false, 20*time.Minute)
+	for i := range c.Jobs {
+		if c.Jobs[i].GPUs > 8 {
+			c.Jobs[i].Locality = fleet.Anywhere
+		}
+	}
+	for k, at := range []time.Duration{0, 2 * time.Hour} {
+		j := fleet.Job{
+			ID: 1001 + k, GPUs: 8 * 16, Arrival: at, Work: 8 * time.Hour, Write: 20 * time.Second, Restart: 3 * time.Minute, Priority: 9, Locality: fleet.Anywhere,
+			Train: &fleet.Training{TP: 8, PP: 2, CP: 1, DP: 8, Stall: time.Minute, Move: 20 * time.Second, MinReplicas: least},
+		}
+		i, _ := slices.BinarySearchFunc(c.Jobs, at, func(j fleet.Job, t time.Duration) int { return int(j.Arrival - t) })
+		c.Jobs = slices.Insert(c.Jobs, i, j)
+	}
+	c.Big, c.Rescale = 1001, elastic.Reshard
+	for i := range c.Faults {
+		switch f := &c.Faults[i]; i % 3 {
+		case 1:
+			f.Scope, f.GPU = fleet.OneGPU, i%8
+		case 2:
+			f.Scope, f.Repair = fleet.Software, 0
+		}
+	}
+	return c
+}
+
+// week is the first week of Act II.
+func week() fleet.Config {
+	c := scenario.Gamble(fleet.Default())
+	c.Horizon, c.Rescale = 7*24*time.Hour, elastic.DropReplicas
+	c.Faults = c.Faults[:sort.Search(len(c.Faults), func(i int) bool { return c.Faults[i].At >= c.Horizon })]
+	return c
+}
+
+func TestPackingKeepsRingsAndWhatIsStranded(t *testing.T) {
+	for seed := range uint64(20) {
+		for _, c := range []fleet.Config{rings(seed, 0), rings(seed, 7)} {
+			for _, c.Rescale = range elastic.Strategies() {
+				checkPacking(t, simulate(t, c))
+			}
+		}
+	}
+	r := simulate(t, scenario.Gamble(fleet.Default()))
+	t.Logf("Act II: %d spans take %d bytes", len(r.Spans), checkPacking(t, r))
+}
+
 func TestPackingIsExactWhateverThePolicy(t *testing.T) {
 	for seed := range uint64(8) {
 		for _, p := range []fleet.Policy{fleet.FCFS, fleet.BestFit, fleet.Preemption, fleet.Placing("last", last), fleet.Placing("emptiest", emptiest), fleet.Placing("scattered", scattered)} {
@@ -225,14 +304,20 @@ func TestPackingIsExactForAnySchedule(t *testing.T) {
 		r := simulate(t, small(seed, fleet.FCFS, false, false, time.Hour))
 		rng := rand.New(rand.NewPCG(seed, 1))
 		for i := range r.Spans {
-			s := &r.Spans[i]
+			s, n := &r.Spans[i], 0
 			if rng.IntN(4) > 0 {
 				continue
 			}
 			s.Job, s.Node, s.Nodes, s.Mask = rng.IntN(len(r.Config.Jobs)), rng.IntN(40), 1+rng.IntN(20), uint16(rng.IntN(256))
 			s.Start = time.Duration(rng.Int64N(int64(r.Config.Horizon))).Truncate(fleet.Resolution)
 			s.End = s.Start + time.Duration(rng.Int64N(int64(time.Hour))).Truncate(fleet.Resolution)
-			s.Reason = fleet.Reason(rng.IntN(5))
+			s.Reason, s.Busy = fleet.Reason(rng.IntN(6)), rng.IntN(s.Nodes*8+1)
+			if rng.IntN(2) == 0 {
+				for s.Set = nil; len(s.Set) < s.Nodes; s.Set = append(s.Set, int32(n)) {
+					n = rng.IntN(64)
+				}
+				s.Node = int(s.Set[0])
+			}
 		}
 		checkPacking(t, r)
 	}
@@ -247,20 +332,16 @@ func TestActIPacksSmall(t *testing.T) {
 
 // instant is what cockpit.js and fleet must agree on.
 type instant struct {
-	Setting, Working, Idle, Failed, Queued, Hole, HoleNode int
-	At                                                     int64
-	Sum                                                    uint32
+	Setting, Working, Idle, Failed, Stranded, Queued, Hole, HoleNode int
+	At                                                               int64
+	Sum                                                              uint32
 }
 
 // checksum runs over state and job of each GPU.
 func checksum(s fleet.Snapshot) uint32 {
 	h := uint32(2166136261)
 	for i := range s.State {
-		state := s.State[i]
-		if state == fleet.GPUStranded { // the heatmap shows what a gang holds as working
-			state = fleet.GPUWorking
-		}
-		h = (h ^ uint32(state)) * 16777619
+		h = (h ^ uint32(s.State[i])) * 16777619
 		h = (h ^ uint32(s.Job[i])) * 16777619
 	}
 	return h
@@ -278,7 +359,7 @@ const topo = { pods: t.Pods, racks: t.RacksPerPod, perRack: t.NodesPerRack, gpus
 const jobs = js.unpackJobs(bytes, base), out = [];
 let slowest = 0;
 grid.settings.forEach((s, i) => {
-  const f = { tau: grid.taus[s.levers[3]].ms, pauses: s.pauses, outages: grid.outages[s.outages] }, began = performance.now();
+  const f = { tau: grid.taus[s.levers[4]].ms, pauses: s.pauses, outages: grid.outages[s.outages], gaveUp: s.gaveUp }, began = performance.now();
   const run = js.unpackRun(bytes, base + s.at, topo, jobs, grid.horizon, f);
   if (i) slowest = Math.max(slowest, performance.now() - began);
   for (const at of JSON.parse(times)) {
@@ -288,7 +369,7 @@ grid.settings.forEach((s, i) => {
       h = Math.imul(h ^ p.state[g], 16777619);
       h = Math.imul(h ^ (p.span[g] < 0 ? 0 : jobs.id[run.job[p.span[g]]]), 16777619);
     }
-    out.push({ Setting: i, At: at, Working: p.working, Idle: p.idle, Failed: p.failed, Queued: p.queued, Hole: p.hole.len, HoleNode: p.hole.node, Sum: h >>> 0 });
+    out.push({ Setting: i, At: at, Working: p.working, Idle: p.idle, Failed: p.failed, Stranded: p.stranded, Queued: p.queued, Hole: p.hole.len, HoleNode: p.hole.node, Sum: h >>> 0 });
   }
 });
 console.log(JSON.stringify({ instants: out, slowest }));
@@ -302,6 +383,7 @@ func TestBrowserReplaysWhatFleetSays(t *testing.T) {
 	}
 	configs := map[string]fleet.Config{
 		"Act I": scenario.Fragmented(fleet.Default()), "small": small(3, fleet.Placing("last", last), false, false, 20*time.Minute),
+		"rings": rings(5, 0), "a job gives up": rings(6, 6), "Act II, one week": week(), "Act III": scenario.Rescaled(fleet.Default()),
 	}
 	for name, c := range configs {
 		t.Run(name, func(t *testing.T) { checkBrowser(t, node, c) })
@@ -318,7 +400,7 @@ func checkBrowser(t *testing.T, node string, c fleet.Config) {
 	if err := os.WriteFile(html, []byte(out.HTML), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	times := []int64{0, millis(c.Horizon) - 1, millis(momentOfTruth(&c)), millis(momentOfTruth(&c)) + 1}
+	times := []int64{0, millis(c.Horizon) - 1, millis(momentOfTruth(run)), millis(momentOfTruth(run)) + 1}
 	for i := range int64(9) {
 		times = append(times, millis(c.Horizon)*(2*i+1)/20)
 	}
@@ -346,7 +428,7 @@ func checkBrowser(t *testing.T, node string, c fleet.Config) {
 		for k, at := range times {
 			s := r.At(time.Duration(at) * fleet.Resolution)
 			hole := s.Hole
-			want[i*len(times)+k] = instant{i, s.Working + s.Stranded, s.Idle, s.Failed, s.Queued, s.LargestHole, hole, at, checksum(s)}
+			want[i*len(times)+k] = instant{i, s.Working, s.Idle, s.Failed, s.Stranded, s.Queued, s.LargestHole, hole, at, checksum(s)}
 		}
 	})
 	if err != nil {

@@ -92,7 +92,7 @@ func badgesOf(c *fleet.Config, l fleet.Ledger) []badge {
 		},
 		{
 			Key: "goodput", Name: fleet.DefGoodput.Name, Rule: "Goodput >" + nbsp + limit(fleet.GoodputFloor), Figure: percent(l.Goodput),
-			Met: l.GoodputMet(), Value: exact(l.Goodput), Note: "useful of all GPU-time",
+			Met: l.GoodputMet(), Value: exact(l.Goodput), Note: goodputNote(l),
 		},
 		{Key: "sla", Name: fleet.DefSLA.Name, Rule: "SLA", Met: l.SLAMet, Value: fmt.Sprint(l.SLAMet), Note: slaNote(c, l)},
 	}
@@ -119,37 +119,78 @@ func bigWait(l fleet.Ledger) string {
 // slaNote sets both waits against their limits.
 func slaNote(c *fleet.Config, l fleet.Ledger) string {
 	students := fmt.Sprintf("students p95 %s (max %s)", duration(l.StudentP95), duration(c.SLA.Wait))
-	if c.Big == 0 {
+	switch {
+	case c.Big == 0:
 		return students
+	case alone(c):
+		return fmt.Sprintf("the job starts after %s (max %s)", bigWait(l), duration(c.SLA.Start))
 	}
 	return fmt.Sprintf("big job %s (max %s) · %s", bigWait(l), duration(c.SLA.Start), students)
 }
 
+// alone tells whether the watched job has the fleet for itself.
+func alone(c *fleet.Config) bool { return c.Big != 0 && len(c.Jobs) == 1 }
+
 func mfuCard(c *fleet.Config, l fleet.Ledger) card {
 	return card{
-		Key: "mfu", Headline: percent(l.ClusterMFU), Sub: percent(c.MFU) + " while useful × goodput", Value: exact(l.ClusterMFU),
+		Key: "mfu", Headline: percent(l.ClusterMFU), Sub: percent(c.MFU) + " while useful × goodput of the fleet", Value: exact(l.ClusterMFU),
 		Definition: fleet.DefMFU,
 		Rows: []row{
-			{"Goodput", percent(l.Goodput), "of all GPU-time"},
+			{"Goodput of the fleet", percent(l.Split.Share(fleet.Useful)), "of all GPU-time"},
 			{"MFU of a GPU while useful", percent(c.MFU), "of its peak FLOPs"},
 			{"Cluster MFU", percent(l.ClusterMFU), "of the fleet's peak FLOPs"},
 		},
 	}
 }
 
+// training tells whether goodput is the training job's.
+func training(l fleet.Ledger) bool { return l.Training.Window.End > 0 }
+
+func goodputNote(l fleet.Ledger) string {
+	if training(l) {
+		return "of the training job; of the fleet " + percent(l.Split.Share(fleet.Useful))
+	}
+	return "useful of all GPU-time"
+}
+
 func goodputCard(c *fleet.Config, l fleet.Ledger) card {
-	return card{
+	k := card{
 		Key: "goodput", Headline: percent(l.Goodput), Sub: "of the fleet: useful / all GPU-time", Value: exact(l.Goodput),
-		Definition: fleet.DefGoodput, Split: true,
+		Definition: l.GoodputDefinition(), Split: true,
 		Rows: []row{
 			{"Window", clock(l.Window.Start) + "–" + clock(l.Window.End), windowNote(c)},
-			{"Node failures", count(int64(l.Failures)), "in the window" + mtbf(l)},
+			{"Failures", count(int64(l.Failures)), "in the window" + mtbf(l)},
 			{"Evictions", count(int64(l.Evictions)), fmt.Sprintf("jobs; %s GPU-h of work lost", hours(l.Price.Lost))},
 			{"Lost to failures", hours(l.LostToFailures), "GPU-h of work since the last checkpoints"},
 			{"Migrations", count(int64(l.Migrations)), "jobs moved"},
 			{"Price of starting the big job", hours(l.Price.Total()), "GPU-h, " + dollars(l.Price.USD)},
 		},
 	}
+	if training(l) {
+		k.Sub = "of the training job: useful / asked for"
+		k.Rows = append(k.Rows[:2:2], trainingRows(l.Training, l.LostToFailures)...)
+	}
+	return k
+}
+
+// trainingRows is the account of a training job.
+func trainingRows(t fleet.TrainingLedger, lost fleet.GPUTime) []row {
+	rows := []row{
+		{"The job ran", clock(t.Window.Start) + "–" + clock(t.Window.End), "from its first start"},
+		{"Work done", duration(t.Work), "at full strength, of " + duration(t.Window.End-t.Window.Start)},
+		{"Lost to failures", hours(lost), "GPU-h of work since the last checkpoints"},
+		{"Checkpoint writes", hours(t.Split[fleet.Checkpoint]), "GPU-h"},
+		{"Restarts and stalls", hours(t.Split[fleet.Restart]), fmt.Sprintf("GPU-h: detect %s, reschedule %s, load %s, warm up %s, rescale %s",
+			hours(t.Detect), hours(t.Reschedule), hours(t.Load), hours(t.WarmUp), hours(t.Stall))},
+		{"Stranded", hours(t.Split[fleet.Stranded]), "GPU-h held without use"},
+		{"Lacking", hours(t.Lacking), "GPU-h asked for and not held"},
+		{"Crashes, rescales, waits", fmt.Sprintf("%d, %d, %d", t.Crashes, t.Rescales, t.Waits), "times"},
+		{"MFU of the job", percent(t.MFU), "of the peak FLOPs of its GPUs"},
+	}
+	if t.Tokens > 0 {
+		rows = append(rows, row{"Tokens", strconv.FormatFloat(t.Tokens/1e9, 'f', 1, 64), fmt.Sprintf("billions; %s a second", wholeText(t.TokensPerSecond))})
+	}
+	return rows
 }
 
 func mtbf(l fleet.Ledger) string {
@@ -172,6 +213,9 @@ func waitCard(c *fleet.Config, l fleet.Ledger) card {
 		k.Headline, k.Sub, k.Value = duration(l.StudentMedian), "students: p95 "+duration(l.StudentP95), exact(l.StudentMedian.Seconds())
 		return k
 	}
+	if alone(c) {
+		k.Sub, k.Rows = "in the queue before the first start; no other jobs", nil
+	}
 	big := row{fmt.Sprintf("Big job (job %d)", c.Big), bigWait(l), "limit " + duration(c.SLA.Start)}
 	start := row{"It started at", "not yet", "still waiting at " + clock(l.Window.End)}
 	if l.BigStart != fleet.Never {
@@ -183,7 +227,8 @@ func waitCard(c *fleet.Config, l fleet.Ledger) card {
 }
 
 func costCard(c *fleet.Config, l fleet.Ledger) card {
-	wastePerHour := l.CostPerHourUSD * (1 - l.Goodput)
+	fleetGoodput := l.Split.Share(fleet.Useful)
+	wastePerHour := l.CostPerHourUSD * (1 - fleetGoodput)
 	return card{
 		Key: "tco", Headline: dollars(l.CostPerHourUSD) + " /h", Sub: dollars(wastePerHour) + " /h buys nothing useful",
 		Value: exact(l.CostPerHourUSD), Definition: fleet.DefTCO, Split: true,
@@ -191,7 +236,7 @@ func costCard(c *fleet.Config, l fleet.Ledger) card {
 			{"Capacity", count(int64(c.Topology.GPUs())), "GPUs"},
 			{"Rate", fmt.Sprintf("$%.2f", c.RateUSD), "per GPU-hour, used or idle"},
 			{"Total", dollars(l.CostUSD), "over " + duration(l.Window.End-l.Window.Start)},
-			{"Bought nothing useful", dollars(l.WasteUSD), percent(1 - l.Goodput)},
+			{"Bought nothing useful", dollars(l.WasteUSD), percent(1 - fleetGoodput)},
 		},
 	}
 }

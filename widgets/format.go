@@ -63,10 +63,14 @@ func dollars(usd float64) string {
 // duration writes a time as fleet does, on one line.
 func duration(d time.Duration) string { return strings.ReplaceAll(fleet.FormatDuration(d), " ", nbsp) }
 
-// clock writes an instant of the run as hours:minutes:seconds since its start.
+// clock writes an instant of the run as hours:minutes:seconds since its start, with days from the third on.
 func clock(d time.Duration) string {
-	s := int64(d / time.Second)
-	return fmt.Sprintf("%02d:%02d:%02d", s/3600, s/60%60, s%60)
+	s, days := int64(d/time.Second), ""
+	if d >= 48*time.Hour {
+		days = fmt.Sprintf("%dd ", s/86400)
+		s %= 86400
+	}
+	return fmt.Sprintf("%s%02d:%02d:%02d", strings.ReplaceAll(days, " ", nbsp), s/3600, s/60%60, s%60)
 }
 
 // exact writes a number in full, for attributes that programs read.

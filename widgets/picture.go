@@ -16,7 +16,7 @@ import (
 var mapPalette = color.Palette{
 	color.RGBA{0xee, 0xf1, 0xf5, 0xff}, color.RGBA{0x1f, 0x9d, 0x63, 0xff}, color.RGBA{0xff, 0xff, 0xff, 0xff},
 	color.RGBA{0x8a, 0x94, 0xa0, 0xff}, color.RGBA{0x7d, 0x0c, 0x1b, 0xff}, color.RGBA{0x1d, 0x3f, 0xd0, 0xff},
-	color.RGBA{0x11, 0x16, 0x1d, 0xff},
+	color.RGBA{0x11, 0x16, 0x1d, 0xff}, color.RGBA{0xb9, 0xc2, 0xcc, 0xff}, color.RGBA{0x55, 0x60, 0x6c, 0xff},
 }
 
 const (
@@ -27,6 +27,8 @@ const (
 	inkFailed
 	inkBig
 	inkHole
+	inkStranded
+	inkStripe
 )
 
 // The size of the static picture, in pixels. A cell is a GPU, a column of cells a node.
@@ -78,7 +80,7 @@ func mapPicture(run *fleet.Run, s fleet.Snapshot) (uri string, w, h int, err err
 		drawCell(img, p.x, p.y+gpu%t.GPUsPerNode*cellHigh, state)
 	}
 	for n := range at {
-		if run.Config.Big != 0 && s.Job[n*t.GPUsPerNode] == int32(run.Config.Big) {
+		if !alone(&run.Config) && s.Job[n*t.GPUsPerNode] == int32(run.Config.Big) {
 			frame(img, t, at, n, n > 0 && s.Job[(n-1)*t.GPUsPerNode] == s.Job[n*t.GPUsPerNode],
 				n+1 < len(at) && s.Job[(n+1)*t.GPUsPerNode] == s.Job[n*t.GPUsPerNode], inkBig, false)
 		}
@@ -94,7 +96,7 @@ func mapPicture(run *fleet.Run, s fleet.Snapshot) (uri string, w, h int, err err
 	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes()), w, h, nil
 }
 
-// drawCell draws a GPU: solid for working, hollow for idle, crossed out for failed.
+// drawCell draws a GPU: solid for working, hollow for idle, crossed out for failed, striped for stranded.
 func drawCell(img *image.Paletted, x, y int, s fleet.State) {
 	fill, edge := inkWorking, inkWorking
 	switch s {
@@ -102,6 +104,8 @@ func drawCell(img *image.Paletted, x, y int, s fleet.State) {
 		fill, edge = inkIdle, inkOutline
 	case fleet.GPUFailed:
 		fill, edge = inkFailed, inkFailed
+	case fleet.GPUStranded:
+		fill, edge = inkStranded, inkStripe
 	}
 	const w, h = cellWide - 1, cellHigh - 1
 	for dy := range h {
@@ -112,6 +116,9 @@ func drawCell(img *image.Paletted, x, y int, s fleet.State) {
 			}
 			if s == fleet.GPUFailed && (dx == dy+1 || dx+dy == w-2) {
 				ink = inkIdle
+			}
+			if s == fleet.GPUStranded && dx+dy == w-1 {
+				ink = inkStripe
 			}
 			img.SetColorIndex(x+dx, y+dy, ink)
 		}

@@ -25,11 +25,21 @@ func Show(v View) {
 	if v == nil {
 		fail(fmt.Errorf("nothing to show: the view is nil: %w", ErrRun))
 	}
-	out, err := v.Render()
-	if err != nil {
-		fail(err)
+	slow, ok := v.(slowView)
+	if !ok {
+		out, err := v.Render()
+		if err != nil {
+			fail(err)
+		}
+		send(out)
+		return
 	}
-	send(out)
+	p := progress{began: time.Now()}
+	out, err := slow.renderTelling(p.tell)
+	if err != nil {
+		p.fail(err)
+	}
+	p.send(out)
 }
 
 // Must returns v, or draws the error in the cell and ends it: no stack trace, nothing on stderr, and the cell counts as failed.
@@ -43,21 +53,57 @@ func Must[T any](v T, err error) T {
 }
 
 // fail draws err and ends the program with status 1.
-func fail(err error) {
-	out, rerr := errorView(err).Render()
-	if rerr != nil {
-		out = Output{HTML: "", Text: err.Error() + "\n"}
-	}
-	send(out)
-	os.Exit(1)
-}
+func fail(err error) { new(progress).fail(err) }
 
 // patience is how long a cell waits for GoNB to take an output. It takes one within milliseconds unless the machine is very busy.
 const patience = 30 * time.Second
 
+// slowView is a view that may take seconds. It tells how far it is, from one goroutine at a time.
+type slowView interface {
+	View
+	renderTelling(tell func(done, all int)) (Output, error)
+}
+
+// progress is the place in the notebook that shows how far a view is, and then the view itself: nothing is left of the bar.
+type progress struct {
+	began, last time.Time
+	id          string // of the place, "" as long as the view has been quick
+}
+
+// A view that is done within soon shows no bar; later the bar moves no more often than each beat.
+const soon, beat = 700 * time.Millisecond, 250 * time.Millisecond
+
+func (p *progress) tell(done, all int) {
+	now := time.Now()
+	if !gonbui.IsNotebook || done == all || now.Sub(p.began) < soon || now.Sub(p.last) < beat {
+		return
+	}
+	if p.last = now; p.id == "" {
+		p.id = gonbui.UniqueId()
+	}
+	html, err := expand("progress", struct{ Done, All int }{done, all})
+	if err != nil {
+		return // a bar is not worth a view
+	}
+	p.send(Output{HTML: html, Text: fmt.Sprintf("%d of %d settings simulated\n", done, all)})
+}
+
+// fail draws err where the bar was and ends the program with status 1.
+func (p *progress) fail(err error) {
+	out, rerr := errorView(err).Render()
+	if rerr != nil {
+		out = Output{HTML: "", Text: err.Error() + "\n"}
+	}
+	p.send(out)
+	os.Exit(1)
+}
+
+// send shows an output in a place of its own.
+func send(out Output) { new(progress).send(out) }
+
 // send puts HTML and text into one message, so that a front end shows the richest that it can. It returns when GoNB has taken the
 // message: GoNB closes its end as soon as the cell's program ends, and drops what it has not read by then.
-func send(out Output) {
+func (p *progress) send(out Output) {
 	if !gonbui.IsNotebook {
 		fmt.Print(out.Text)
 		return
@@ -66,7 +112,7 @@ func send(out Output) {
 	if out.HTML != "" {
 		data[protocol.MIMETextHTML] = out.HTML
 	}
-	gonbui.SendData(&protocol.DisplayData{Data: data})
+	gonbui.SendData(&protocol.DisplayData{Data: data, DisplayID: p.id})
 	flush(patience)
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fleetlab/fleetlab/fleet"
+	"github.com/fleetlab/fleetlab/fleet/elastic"
 	"github.com/fleetlab/fleetlab/fleet/scenario"
 )
 
@@ -27,10 +28,14 @@ func stories(t testing.TB) map[string]View {
 	own.Policy, own.Checkpoint = fleet.Placing("last", last), 40*time.Minute
 	empty := fleet.Default()
 	run := simulate(t, c)
+	spike := scenario.Rescaled(fleet.Default())
+	spike.Rescale = elastic.DropReplicas
 	return map[string]View{
 		"cockpit": Cockpit(run), "cockpit-migrate": Cockpit(simulate(t, migrate)), "cockpit-own": Cockpit(simulate(t, own)),
 		"cockpit-empty": Cockpit(simulate(t, empty)), "compare": Compare(simulate(t, kill), simulate(t, migrate)),
-		"holes": Holes(run), "error": Cockpit(nil), "init": Init(),
+		"cockpit-gamble": Cockpit(simulate(t, scenario.Gamble(fleet.Default()))), "cockpit-rescale": Cockpit(simulate(t, spike)),
+		"cockpit-mixed": Cockpit(simulate(t, rings(1, 0))),
+		"holes":         Holes(run), "error": Cockpit(nil), "init": Init(),
 		"lock": Locked(unanswered, run, Holes(run)), "gap": Gap(guess(60, 0.5), run), "passed": verdict("no other node would leave fewer GPUs over", nil),
 		"notpassed": verdict("no other node would leave fewer GPUs over", errors.New("job 3 (2 GPUs) goes to node 0 and leaves 4 GPUs over; node 2 would leave 0")),
 	}

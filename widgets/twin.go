@@ -3,6 +3,7 @@ package widgets
 import (
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -12,10 +13,9 @@ import (
 // staticTwin is a cockpit without scripts: a picture and tables of the run's own setting, and a table of all others.
 type staticTwin struct {
 	Figures  figures
-	Policy   string
-	Preempt  string
-	Defrag   string
+	Setting  string
 	Tau      string
+	Levers   []string // the levers that have more than one position
 	Picture  template.URL
 	Alt      string
 	Width    int
@@ -28,7 +28,7 @@ type staticTwin struct {
 }
 
 type settingRow struct {
-	Policy, Preempt, Defrag  string
+	Levers                   []string
 	Own                      bool
 	Figures                  figures
 	BigWait, P95, MFU, Waste string
@@ -45,14 +45,14 @@ const longest = 150
 
 func staticOf(run *fleet.Run, g *grid, results []result) (staticTwin, error) {
 	c, own := &run.Config, g.Settings[g.Initial]
-	snap := run.At(momentOfTruth(c))
+	snap := run.At(momentOfTruth(run))
 	picture, w, h, err := mapPicture(run, snap)
 	if err != nil {
 		return staticTwin{}, err
 	}
 	s := staticTwin{
-		Figures: results[g.Initial].figures, Policy: g.Policies[own.Policy].Name, Preempt: onOff(own.Preempt), Defrag: onOff(own.Defrag),
-		Tau: interval(c.Checkpoint), Picture: template.URL(picture), Width: w, Height: h, Time: clock(snap.At), Counts: countsOf(c, snap),
+		Figures: results[g.Initial].figures, Setting: strings.Join(g.positions(own), ", "), Tau: interval(c.Checkpoint),
+		Levers: g.names(), Picture: template.URL(picture), Width: w, Height: h, Time: clock(snap.At), Counts: countsOf(c, snap),
 	}
 	s.Alt = fmt.Sprintf("Heatmap of the fleet at %s: %s", s.Time, s.Counts)
 	for i, x := range g.Settings {
@@ -70,22 +70,61 @@ func staticOf(run *fleet.Run, g *grid, results []result) (staticTwin, error) {
 	return s, nil
 }
 
+// names is the levers that have more than one position, but the checkpoint interval.
+func (g *grid) names() (names []string) {
+	if len(g.Policies) > 1 {
+		names = append(names, "policy")
+	}
+	if g.Switches > 1 {
+		names = append(names, "preemption", "defragmentation")
+	}
+	if len(g.Strategies) > 1 {
+		names = append(names, "lost nodes")
+	}
+	return names
+}
+
+// levers is where each of these levers stands in a setting.
+func (g *grid) levers(s setting) (at []string) {
+	if len(g.Policies) > 1 {
+		at = append(at, g.Policies[s.Policy].Name)
+	}
+	if g.Switches > 1 {
+		at = append(at, onOff(s.Preempt), onOff(s.Defrag))
+	}
+	if len(g.Strategies) > 1 {
+		at = append(at, g.Strategies[s.Strategy].Name)
+	}
+	return at
+}
+
+// positions is the levers of a setting with their names.
+func (g *grid) positions(s setting) []string {
+	names, at := g.names(), g.levers(s)
+	for i := range names {
+		names[i] += " " + at[i]
+	}
+	return append(names, "checkpoint every "+interval(g.Taus[s.Tau]))
+}
+
 func rowOf(g *grid, i int, r result) settingRow {
-	x := g.Settings[i]
 	return settingRow{
-		Policy: g.Policies[x.Policy].Name, Preempt: onOff(x.Preempt), Defrag: onOff(x.Defrag), Own: i == g.Initial, Figures: r.figures,
+		Levers: g.levers(g.Settings[i]), Own: i == g.Initial, Figures: r.figures,
 		BigWait: bigWait(r.ledger), P95: duration(r.ledger.StudentP95), MFU: percent(r.ledger.ClusterMFU), Waste: dollars(r.ledger.WasteUSD),
 	}
 }
 
 func onOff(on int) string { return [...]string{"off", "on"}[on] }
 
-// countsOf is the line under the heatmap. GPUs that a gang holds and can't use count as working, as the heatmap shows them.
+// countsOf is the line under the heatmap.
 func countsOf(c *fleet.Config, s fleet.Snapshot) string {
-	text := fmt.Sprintf("%s working, %s idle, %s failed; largest hole %s", count(int64(s.Working+s.Stranded)), count(int64(s.Idle)),
-		count(int64(s.Failed)), counted(s.LargestHole, "node"))
-	if j := bigJob(c); j != nil {
-		text += fmt.Sprintf(" of the %d that the big job needs", c.Topology.NodesFor(j.GPUs))
+	text := fmt.Sprintf("%s working, %s idle, %s failed", count(int64(s.Working)), count(int64(s.Idle)), count(int64(s.Failed)))
+	if s.Stranded > 0 || strands(c) {
+		text += fmt.Sprintf(", %s stranded", count(int64(s.Stranded)))
+	}
+	text += "; largest hole " + counted(s.LargestHole, "node")
+	if need := needOf(c); need > 0 {
+		text += fmt.Sprintf(", and the big job needs %d", need)
 	}
 	return text + fmt.Sprintf("; %s in the queue", counted(s.Queued, "job"))
 }
@@ -99,7 +138,7 @@ func (s staticTwin) text() string {
 	for _, x := range s.Figures.Badges {
 		fmt.Fprintf(&b, "%s %s: %s (%s)\n", x.Sign, x.Rule, x.verdict(), x.Note)
 	}
-	fmt.Fprintf(&b, "Setting: policy %s, preemption %s, defragmentation %s, checkpoint every %s.\n", s.Policy, s.Preempt, s.Defrag, s.Tau)
+	fmt.Fprintf(&b, "Setting: %s.\n", s.Setting)
 	fmt.Fprintf(&b, "The fleet at %s: %s.\n\n", s.Time, s.Counts)
 	for _, k := range s.Figures.Cards {
 		line(k.Definition.Name, k.Headline, k.Sub)
@@ -110,11 +149,11 @@ func (s staticTwin) text() string {
 		line(p.Name, p.Hours, p.Text, p.Cost)
 	}
 	line()
-	line("policy", "preempt", "defrag", "fragmentation", "goodput", "SLA", "big job waits", "students p95", "cluster MFU", "wasted")
+	line(append(slices.Clone(s.Levers), "fragmentation", "goodput", "SLA", "big job waits", "students p95", "cluster MFU", "wasted")...)
 	for _, r := range s.Settings {
 		badges := r.Figures.Badges
-		line(r.Policy, r.Preempt, r.Defrag, badges[0].Sign+" "+badges[0].Figure, badges[1].Sign+" "+badges[1].Figure, badges[2].Word,
-			r.BigWait, r.P95, r.MFU, r.Waste)
+		line(append(slices.Clone(r.Levers), badges[0].Sign+" "+badges[0].Figure, badges[1].Sign+" "+badges[1].Figure, badges[2].Word,
+			r.BigWait, r.P95, r.MFU, r.Waste)...)
 	}
 	line()
 	for _, l := range s.Log {

@@ -39,6 +39,9 @@ var htmlFiles embed.FS
 //go:embed cockpit.js
 var cockpitJS string
 
+//go:embed heatmap.js
+var heatmapJS string
+
 //go:embed codec.js
 var codecJS string
 

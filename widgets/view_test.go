@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/fleetlab/fleetlab/fleet"
+	"github.com/fleetlab/fleetlab/fleet/elastic"
 	"github.com/fleetlab/fleetlab/fleet/scenario"
 )
 
@@ -126,6 +127,7 @@ func TestOutputsStaySmall(t *testing.T) {
 	own.Policy, own.Checkpoint = fleet.Placing("scattered", scattered), 40*time.Minute
 	for name, v := range map[string]View{
 		"Act I": Cockpit(simulate(t, c)), "a policy that nobody can guess": Cockpit(simulate(t, own)), "chart": Holes(simulate(t, c)),
+		"Act II": Cockpit(simulate(t, scenario.Gamble(fleet.Default()))), "Act III": Cockpit(simulate(t, scenario.Rescaled(fleet.Default()))),
 	} {
 		out := render(t, v)
 		t.Logf("%s: %d bytes", name, len(out.HTML))
@@ -164,8 +166,8 @@ func TestGridHasEverySettingOnce(t *testing.T) {
 		settings int
 		own      int
 	}{
-		{fleet.FCFS, 3 * time.Hour, 80, 0}, {fleet.BestFit, time.Minute, 80, 1}, {fleet.Preemption, 40 * time.Minute, 90, 2},
-		{fleet.Placing("mine", last), time.Hour, 84, 3}, {fleet.Placing("Best-Fit", last), 40 * time.Minute, 94, 3},
+		{fleet.FCFS, 3 * time.Hour, 112, 0}, {fleet.BestFit, time.Minute, 112, 1}, {fleet.Preemption, 40 * time.Minute, 126, 3},
+		{fleet.Placing("mine", last), time.Hour, 116, 4}, {fleet.Placing("Best-Fit", last), 40 * time.Minute, 130, 4},
 	} {
 		c.Policy, c.Checkpoint, c.Preempt = x.policy, x.tau, false
 		g := gridOf(c)
@@ -174,6 +176,57 @@ func TestGridHasEverySettingOnce(t *testing.T) {
 			t.Errorf("%s every %v: %d settings, own %+v; want %d and policy %d", fleet.PolicyName(x.policy), x.tau, len(g.Settings), own, x.settings, x.own)
 		}
 	}
+}
+
+// A training job that is alone offers its strategies at all intervals; with students beside it every lever has a say.
+func TestGridOffersStrategiesForTrainingJobs(t *testing.T) {
+	alone, both, own := scenario.Rescaled(fleet.Default()), rings(1, 0), scenario.Rescaled(fleet.Default())
+	own.Rescale = elastic.Rescaling("Re-shard", func(b elastic.Break) [][]int { return nil })
+	for _, x := range []struct {
+		c                                        fleet.Config
+		policies, switches, strategies, settings int
+	}{{alone, 1, 1, 4, 32}, {both, 4, 2, 4, 504}, {own, 1, 1, 5, 40}} {
+		g := gridOf(x.c)
+		if len(g.Policies) != x.policies || g.Switches != x.switches || len(g.Strategies) != x.strategies || len(g.Settings) != x.settings || g.Cut {
+			t.Errorf("%d policies, %d, %d strategies, %d settings, cut %v; want %+v", len(g.Policies), g.Switches, len(g.Strategies), len(g.Settings), g.Cut, x)
+		}
+		if s := g.Settings[g.Initial]; !same(s.config.Rescale, x.c.Rescale) || s.config.Checkpoint != x.c.Checkpoint || s.config.Preempt != x.c.Preempt {
+			t.Errorf("the run's own setting is %+v", s)
+		}
+	}
+	if g := gridOf(own); g.Strategies[4].Name != "Re-shard (yours)" {
+		t.Errorf("a strategy of one's own is called %q", g.Strategies[4].Name)
+	}
+}
+
+// A run that is long to simulate has fewer levers, and says so, but its own setting is always there.
+func TestLongRunsHaveFewerLevers(t *testing.T) {
+	c := small(1, fleet.BestFit, true, false, time.Hour)
+	whole := len(gridOf(c).Settings)
+	before := whole + 1
+	for _, jobs := range []int{20_000, 60_000, 500_000, 3_000_000} {
+		c.Jobs = make([]fleet.Job, jobs)
+		g := gridOf(c)
+		if len(g.Settings) > before || len(g.Settings) > 1 && len(g.Settings)*jobs > mostJobs {
+			t.Errorf("%d jobs: %d settings", jobs, len(g.Settings))
+		}
+		if s := g.Settings[g.Initial]; s.config.Checkpoint != c.Checkpoint || !samePolicy(s.config.Policy, c.Policy) || !s.config.Preempt || g.Cut != (len(g.Settings) < whole) {
+			t.Errorf("%d jobs: own setting %+v, cut %v", jobs, s, g.Cut)
+		}
+		before = len(g.Settings)
+	}
+}
+
+func TestTrainingFiguresSayWhoseGoodputItIs(t *testing.T) {
+	r := simulate(t, scenario.Rescaled(fleet.Default()))
+	f := figuresOf(&r.Config, r.Ledger())
+	if k := f.Cards[1]; k.Definition.Formula != fleet.DefTrainingGoodput.Formula || !strings.Contains(k.Sub, "training job") {
+		t.Errorf("the goodput card says %q: %s", k.Sub, k.Definition.Formula)
+	}
+	if !strings.Contains(f.Badges[1].Note, "training job") {
+		t.Errorf("the badge says %q", f.Badges[1].Note)
+	}
+	golden(t, "training.txt", render(t, Cockpit(r)).Text)
 }
 
 func TestBadRunsGiveAClearMessage(t *testing.T) {

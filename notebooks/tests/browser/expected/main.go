@@ -68,7 +68,7 @@ func print(args []string) error {
 	}
 	var grid []fleet.Config
 	c := scenario.Fragmented(fleet.Default())
-	for _, c.Policy = range []fleet.Policy{fleet.FCFS, fleet.BestFit, fleet.Preemption} {
+	for _, c.Policy = range []fleet.Policy{fleet.FCFS, fleet.BestFit, fleet.EASY, fleet.Preemption} {
 		for k := range 4 {
 			for _, c.Checkpoint = range []time.Duration{
 				time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour,

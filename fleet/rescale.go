@@ -12,6 +12,9 @@ import (
 // failure; when all else of that instant has happened its Rescaler is asked, and it goes on with fewer replicas, stands still, or
 // crashes into the queue. While it is not at full strength the Rescaler is asked again whenever a node has changed.
 
+// RescalerName is the name that a Rescaler gives itself, else its type.
+func RescalerName(r elastic.Rescaler) string { return ownName(r) }
+
 // trainingState is what the simulation knows about a training job that it does not about others.
 type trainingState struct {
 	rank     []int32       // all nodes of the job, replica by replica: first those at work, then the rest, lost ones too

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fleetlab/fleetlab/fleet"
+	"github.com/fleetlab/fleetlab/fleet/elastic"
 	"github.com/fleetlab/fleetlab/fleet/scenario"
 )
 
@@ -27,13 +28,30 @@ func stories(t testing.TB) map[string]View {
 	own.Policy, own.Checkpoint = fleet.Placing("last", last), 40*time.Minute
 	empty := fleet.Default()
 	run := simulate(t, c)
+	gamble := CurveOf{Model: scenario.ActIITraining.Model(3 * time.Hour), Own: time.Hour, Runs: 100, Seed: 1}
+	checkpointOnly := CurveOf{Model: scenario.ActIITraining.Model(3 * time.Hour)}
+	bursty := gamble
+	bursty.Model.Write, bursty.Own, bursty.Gaps.Shape, bursty.Runs = 5*time.Minute, 30*time.Minute, 0.7, 30
+	eight := slices.Concat(elastic.Strategies(), elastic.Strategies())
 	return map[string]View{
 		"cockpit": Cockpit(run), "cockpit-migrate": Cockpit(simulate(t, migrate)), "cockpit-own": Cockpit(simulate(t, own)),
 		"cockpit-empty": Cockpit(simulate(t, empty)), "compare": Compare(simulate(t, kill), simulate(t, migrate)),
-		"holes": Holes(run), "error": Cockpit(nil), "init": Init(),
+		"holes": Holes(run), "queue": Queue(run), "curve": Curve(gamble), "curve-plain": Curve(checkpointOnly), "curve-weibull": Curve(bursty),
+		"timeline": Timeline(rescaled(t, elastic.Strategies()...)...), "timeline-eight": Timeline(rescaled(t, eight...)...),
+		"error": Cockpit(nil), "init": Init(),
 		"lock": Locked(unanswered, run, Holes(run)), "gap": Gap(guess(60, 0.5), run), "passed": verdict("no other node would leave fewer GPUs over", nil),
 		"notpassed": verdict("no other node would leave fewer GPUs over", errors.New("job 3 (2 GPUs) goes to node 0 and leaves 4 GPUs over; node 2 would leave 0")),
 	}
+}
+
+// rescaled is Act III under each of these strategies.
+func rescaled(t testing.TB, strategies ...elastic.Rescaler) (runs []*fleet.Run) {
+	for _, s := range strategies {
+		c := fleet.Default()
+		c.Rescale = s
+		runs = append(runs, simulate(t, scenario.Rescaled(c)))
+	}
+	return runs
 }
 
 // TestStorybook writes a page for each view and theme into artifacts/storybook, and an index that shows them at three widths.

@@ -53,7 +53,8 @@ type line struct {
 	Step  bool      // a value holds until the next
 	Fill  float64   // how opaque the area below is
 	Right bool      // by the axis on the right
-	Shape string    // of its dots
+	Shape string    // of its dots: "circle", "triangle", "rect", "diamond", or none
+	Small bool      // dots that leave bars in sight
 	At    []point
 }
 
@@ -96,6 +97,14 @@ type table struct {
 // cell is a figure as it is shown, and in full for programs where that is more.
 type cell struct{ Text, Value string }
 
+// percentTicks is the ticks of a scale that has room above 100 %.
+func percentTicks() (list []axisTick) {
+	for v := 0; v <= 100; v += 20 {
+		list = append(list, axisTick{float64(v), strconv.Itoa(v)})
+	}
+	return list
+}
+
 func cells(texts ...string) []cell {
 	row := make([]cell, len(texts))
 	for i, t := range texts {
@@ -114,7 +123,7 @@ func (c *chart) render() (Output, error) {
 	if err != nil {
 		return Output{}, err
 	}
-	units, err := json.Marshal(map[string]any{"x": c.X.Unit, "y": c.Y.Unit, "ticks": c.X.tickPairs()})
+	units, err := json.Marshal(map[string]any{"x": c.X.Unit, "y": c.Y.Unit, "xTicks": c.X.tickPairs(), "yTicks": c.Y.tickPairs()})
 	if err != nil {
 		return Output{}, fmt.Errorf("chart: %w", err)
 	}
@@ -172,9 +181,10 @@ func (c *chart) option() (string, error) {
 	if c.Right != nil {
 		e.ExtendYAxis(opts.YAxis{Type: c.Right.scale(), Name: c.Right.Name, Min: c.Right.Min, Max: c.Right.Max, SplitLine: &opts.SplitLine{Show: opts.Bool(false)}})
 	}
+	e.Animation = opts.Bool(false)
 	for i := range c.Lines {
 		l := &c.Lines[i]
-		look := opts.LineChart{ShowSymbol: opts.Bool(l.Shape != ""), Symbol: l.Shape, SymbolSize: 9, YAxisIndex: bit(l.Right)}
+		look := opts.LineChart{ShowSymbol: opts.Bool(l.Shape != ""), Symbol: l.Shape, SymbolSize: l.dotSize(), YAxisIndex: bit(l.Right)}
 		if l.Step {
 			look.Step = "end"
 		}
@@ -235,6 +245,14 @@ func (l *line) data() []any {
 
 // chartPrecision is the digits of a coordinate.
 const chartPrecision = 7
+
+// dotSize is the width of a dot in pixels.
+func (l *line) dotSize() int {
+	if l.Small {
+		return 5
+	}
+	return 9
+}
 
 // short is a coordinate to as many digits as a screen can show: all of them would double the size of an output.
 func short(x float64) float64 {

@@ -18,8 +18,12 @@ function drawChart(root) {
     return getComputedStyle(probe).color;
   };
   // Axes and tooltips are written as the text is: option JSON can hold no functions, so units and named ticks come beside it.
-  const units = JSON.parse(root.dataset.units), ticks = units.ticks && new Map(units.ticks), at = ticks && [...ticks.keys()];
-  const named = ticks ? { axisLabel: { customValues: at, formatter: (v) => ticks.get(v) || "" }, axisTick: { customValues: at }, minorTick: { show: false } } : {};
+  const units = JSON.parse(root.dataset.units);
+  const named = (axis, pairs) => {
+    const ticks = pairs && new Map(pairs), at = pairs && [...ticks.keys()];
+    return { ...axis, ...(at && { axisTick: { customValues: at } }),
+      axisLabel: { ...axis.axisLabel, hideOverlap: true, ...(at && { customValues: at, formatter: (v) => ticks.get(v) || "" }) } };
+  };
   const time = (v) => {
     const minutes = units.x === "hours" ? v * 60 : v, whole = Math.round(minutes);
     if (minutes < 10) return minutes < 1 ? (minutes * 60).toPrecision(2) + " s" : minutes.toFixed(1) + " min";
@@ -45,7 +49,7 @@ function drawChart(root) {
     chart.setOption(option);
     chart.setOption({
       animation: false, color: root.dataset.colours.split(" ").map(colour),
-      xAxis: option.xAxis.map(() => ({ ...axis, ...named, axisLabel: { ...axis.axisLabel, ...named.axisLabel } })), yAxis: option.yAxis.map(() => axis),
+      xAxis: option.xAxis.map(() => named(axis, units.xTicks)), yAxis: option.yAxis.map((_, i) => named(axis, i ? null : units.yTicks)),
       tooltip: { formatter: tip, backgroundColor: colour("panel"), borderColor: colour("edge"), textStyle: { color: colour("text") } },
     });
   };

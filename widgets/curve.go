@@ -119,7 +119,7 @@ func curveOf(c *CurveOf) (*chart, error) {
 		View: "curve", Title: "Goodput over the checkpoint interval",
 		Note: fmt.Sprintf("a failure every %s, a write of %s, a restart of %s", spell(c.Model.MTBF), spell(c.Model.Write), spell(c.Model.Restart)),
 		X:    axis{Name: "checkpoint interval (logarithmic)", Unit: "minutes", Min: from.Minutes(), Max: to.Minutes(), Log: true, Ticks: intervalTicks(from, to)},
-		Y:    axis{Name: "goodput, %", Unit: "%", Max: 100},
+		Y:    axis{Name: "goodput, %", Unit: "%", Max: 105, Ticks: percentTicks()},
 		Lines: []line{
 			{Name: "goodput (exact formula)", Ink: inkOfBig, Wide: 2.5, At: points},
 			{Name: "1 h and 24 h", Ink: inkLine, Wide: 1.5, Dash: []float64{2, 2}, At: uprights(0, time.Hour, 24*time.Hour)},
@@ -146,7 +146,7 @@ func curveOf(c *CurveOf) (*chart, error) {
 // uprights are upright lines from a height to the top, each with a dot at its foot: marks that fall together have dots one above the other.
 func uprights(foot float64, at ...time.Duration) (list []point) {
 	for _, t := range at {
-		list = append(list, point{X: t.Minutes(), Y: foot, Dot: true}, point{X: t.Minutes(), Y: 100}, point{X: t.Minutes(), Y: math.NaN()})
+		list = append(list, point{X: t.Minutes(), Y: foot, Dot: true}, point{X: t.Minutes(), Y: 105}, point{X: t.Minutes(), Y: math.NaN()})
 	}
 	return list
 }
@@ -175,7 +175,7 @@ func (c *CurveOf) marksTable(marks []chosen) table {
 	for _, m := range marks {
 		g := c.Model.Goodput(m.interval)
 		t.Rows = append(t.Rows, []cell{
-			{Text: m.name}, {spell(m.interval), exact(m.interval.Seconds())}, {hundredths(g) + nbsp + "%", exact(g)}, {hundredths(best-g) + nbsp + "points", exact(best - g)},
+			{Text: m.name}, {spell(m.interval), exact(m.interval.Seconds())}, {hundredths(g) + nbsp + "%", exact(g)}, {strconv.FormatFloat(100*(best-g), 'f', 3, 64) + nbsp + "points", exact(best - g)},
 		})
 	}
 	return t
@@ -188,7 +188,7 @@ func (c *CurveOf) play(v *chart, from, to time.Duration) error {
 		return err
 	}
 	t := table{Caption: "Monte Carlo, " + gapsText(c.Gaps), Named: true, Head: []string{"Save every", "Formula", "Simulated", "99 % from", "to", "Failures"}}
-	measured := line{Name: fmt.Sprintf("Monte Carlo, %d runs, 99 %% interval", c.Runs), Ink: inkText, Wide: 3, Shape: "circle"}
+	measured := line{Name: fmt.Sprintf("Monte Carlo, %d runs, 99 %% interval", c.Runs), Ink: inkText, Wide: 3, Shape: "circle", Small: true}
 	for _, p := range at {
 		trial := checkpoint.Trial{Interval: p.Interval, Gaps: c.Gaps, Replications: c.Runs, Failures: c.failures(p.Interval), Seed: c.Seed}
 		if trial.Failures == 0 {

@@ -64,9 +64,6 @@ func (c *chart) picture() (string, error) {
 func (c *chart) panel(y *axis, right bool) (*plot.Plot, error) {
 	p := plot.New()
 	p.X.Label.Text, p.Y.Label.Text = c.X.Name, y.Name
-	if y.Unit == "%" {
-		p.Y.Tick.Marker = percentTicks{}
-	}
 	for i := range c.Lines {
 		l := &c.Lines[i]
 		if l.Right != right {
@@ -82,24 +79,20 @@ func (c *chart) panel(y *axis, right bool) (*plot.Plot, error) {
 	if c.X.Log {
 		p.X.Scale = plot.LogScale{}
 	}
-	if c.X.Ticks != nil {
+	for _, a := range []struct {
+		from *axis
+		to   *plot.Axis
+	}{{&c.X, &p.X}, {y, &p.Y}} {
+		if a.from.Ticks == nil {
+			continue
+		}
 		var marks plot.ConstantTicks
-		for _, t := range c.X.Ticks {
+		for _, t := range a.from.Ticks {
 			marks = append(marks, plot.Tick{Value: t.At, Label: t.Text})
 		}
-		p.X.Tick.Marker = marks
+		a.to.Tick.Marker = marks
 	}
 	return p, nil
-}
-
-// percentTicks has the ticks of a scale from 0 to 100.
-type percentTicks struct{}
-
-func (percentTicks) Ticks(_, most float64) (ticks []plot.Tick) {
-	for v := 0; v <= int(most); v += 20 {
-		ticks = append(ticks, plot.Tick{Value: float64(v), Label: fmt.Sprint(v)})
-	}
-	return ticks
 }
 
 // style is how the picture draws a line.
@@ -115,7 +108,7 @@ func (l *line) glyph() draw.GlyphStyle {
 	shape := map[string]draw.GlyphDrawer{
 		"circle": draw.CircleGlyph{}, "triangle": draw.PyramidGlyph{}, "rect": draw.BoxGlyph{}, "diamond": diamond{},
 	}[l.Shape]
-	return draw.GlyphStyle{Color: l.Ink.Light, Radius: vg.Points(3.4), Shape: shape}
+	return draw.GlyphStyle{Color: l.Ink.Light, Radius: vg.Length(float64(l.dotSize()) * pixel / 2), Shape: shape}
 }
 
 // diamond is a square on its corner.

@@ -28,7 +28,7 @@ func queueOf(run *fleet.Run) *chart {
 		Right: &axis{Name: "jobs waiting", Max: float64(max(1, longest))},
 		Lines: []line{
 			{Name: "free GPUs", Ink: inkLine, Wide: 2, Fill: 0.25, Step: true, At: follow(run, func(s fleet.Sample) int { return s.Idle })},
-			{Name: "jobs in the queue (right axis)", Ink: inkOrange, Dash: dashed, Wide: 2, Step: true, Right: true, At: follow(run, func(s fleet.Sample) int { return s.Queued })},
+			{Name: "jobs waiting", Ink: inkOrange, Dash: dashed, Wide: 2, Step: true, Right: true, At: follow(run, func(s fleet.Sample) int { return s.Queued })},
 		},
 		Tables: []table{{
 			Head: []string{"Time", "Jobs in the queue", "Free GPUs", "Working GPUs", "Failed GPUs"},

@@ -134,7 +134,7 @@ func timelineOf(courses []course) *chart {
 	from, to := shownOf(courses)
 	v := &chart{
 		View: "timeline", Title: "The training job's speed", Note: "against all replicas at work; 0 while it restarts, stalls or waits",
-		X: axis{Name: hoursName, Unit: "hours", Min: from.Hours(), Max: to.Hours()}, Y: axis{Name: "speed, %", Unit: "%", Max: 105},
+		X: axis{Name: hoursName, Unit: "hours", Min: from.Hours(), Max: to.Hours()}, Y: axis{Name: "speed, %", Unit: "%", Max: 105, Ticks: percentTicks()},
 	}
 	instants, even := instantsOf(courses, from, to)
 	if even > 0 {
@@ -209,29 +209,31 @@ func instantsOf(courses []course, from, to time.Duration) (list []time.Duration,
 
 // outcomes is what came of each run.
 func outcomes(courses []course) table {
-	t := table{Open: true, Named: true, Head: []string{"Strategy", "Goodput", "Work lost, GPU-h", "Replicas at the end", "At a standstill", "Tokens, billions", "Dollars that bought nothing useful"}}
+	t := table{Open: true, Named: true, Head: []string{"Strategy", "Goodput", "Work lost, GPU-h", "Fewest replicas", "Replicas at the end", "At a standstill", "Tokens, billions", "Dollars that bought nothing useful"}}
 	for i := range courses {
 		c := &courses[i]
 		_, still := c.worked(0, c.run.Config.Horizon)
-		lost, waste, replicas := c.ledger.Split[fleet.Rework], c.run.Ledger().WasteUSD, c.replicas()
+		lost, waste := c.ledger.Split[fleet.Rework], c.run.Ledger().WasteUSD
+		fewest, replicas := c.replicas()
 		tokens := cell{Text: "–"}
 		if c.ledger.Tokens > 0 {
 			tokens = cell{wholeText(c.ledger.Tokens / 1e9), exact(c.ledger.Tokens)}
 		}
 		t.Rows = append(t.Rows, []cell{
 			{Text: c.name}, {percent(c.ledger.Goodput), exact(c.ledger.Goodput)}, {hours(lost), exact(lost.Hours())},
-			{fmt.Sprintf("%d of %d", replicas, c.run.Config.Jobs[c.job].Train.DP), fmt.Sprint(replicas)},
+			{count(int64(fewest)), fmt.Sprint(fewest)}, {fmt.Sprintf("%d of %d", replicas, c.run.Config.Jobs[c.job].Train.DP), fmt.Sprint(replicas)},
 			{spell(still), exact(still.Seconds())}, tokens, {dollars(waste), exact(waste)},
 		})
 	}
 	return t
 }
 
-// replicas is how many were at work at the end: of the run, or of the job if it was done before.
-func (c *course) replicas() int {
-	last := c.list[len(c.list)-1]
-	if done := c.run.Queue[c.job].Done; len(c.list) > 1 && done != fleet.Never && last.At >= done {
-		last = c.list[len(c.list)-2]
+// replicas is how many were at work when they were fewest, and at the end: of the run, or of the job if it was done before.
+func (c *course) replicas() (fewest, last int) {
+	list, done := c.list, c.run.Queue[c.job].Done
+	if n := len(list) - 1; n > 0 && done != fleet.Never && list[n].At >= done {
+		list = list[:n]
 	}
-	return last.Replicas
+	weakest := slices.MinFunc(list, func(a, b fleet.Strength) int { return a.Replicas - b.Replicas })
+	return weakest.Replicas, list[len(list)-1].Replicas
 }

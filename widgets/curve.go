@@ -22,7 +22,7 @@ type CurveOf struct {
 	Own   time.Duration   // an interval of one's own to mark: 1 s to 10 years; 0 for none
 	Runs  int             // replications of the Monte Carlo at each of its intervals: 2 to 1,000; 0 for no Monte Carlo
 	Gaps  checkpoint.Gaps // times between failures that the Monte Carlo draws; the zero value is exponential
-	Seed  uint64          // of the Monte Carlo
+	Seed  uint64          // of the Monte Carlo; the same failures strike at each interval, so its errors lie to the same side
 }
 
 // The ends of the curve, and what bounds the time that it takes.
@@ -188,7 +188,7 @@ func (c *CurveOf) play(v *chart, from, to time.Duration) error {
 		return err
 	}
 	t := table{Caption: "Monte Carlo, " + gapsText(c.Gaps), Named: true, Head: []string{"Save every", "Formula", "Simulated", "99 % from", "to", "Failures"}}
-	measured := line{Name: fmt.Sprintf("Monte Carlo, %d runs, 99 %% interval", c.Runs), Ink: inkText, Wide: 3, Shape: "circle", Small: true}
+	measured := line{Name: fmt.Sprintf("Monte Carlo, %d runs, 99 %% interval", c.Runs), Ink: inkText, Wide: 1.5, Shape: "circle", Small: true}
 	for _, p := range at {
 		trial := checkpoint.Trial{Interval: p.Interval, Gaps: c.Gaps, Replications: c.Runs, Failures: c.failures(p.Interval), Seed: c.Seed}
 		if trial.Failures == 0 {

@@ -166,7 +166,7 @@ var courseInks = [mostRunsOfTimeline]struct {
 	ink  ink
 	dash []float64
 }{
-	{inkOrange, nil}, {inkViolet, dashed}, {inkOfBig, dotted}, {inkGood, nil}, {inkPink, dashDotted}, {inkBad, []float64{12, 4}}, {inkOfHole, []float64{3, 3}}, {inkLine, nil},
+	{inkOrange, nil}, {inkViolet, dashed}, {inkOfBig, dotted}, {inkGood, nil}, {inkPink, dashDotted}, {inkBad, []float64{12, 4}}, {inkOfHole, []float64{3, 3}}, {inkLine, []float64{2, 6, 10, 6}},
 }
 
 // shownOf is the time to show: all runs from a little before the first fault of any.
@@ -209,7 +209,7 @@ func instantsOf(courses []course, from, to time.Duration) (list []time.Duration,
 
 // outcomes is what came of each run.
 func outcomes(courses []course) table {
-	t := table{Open: true, Named: true, Head: []string{"Strategy", "Goodput", "Work lost, GPU-h", "Fewest replicas", "Replicas at the end", "At a standstill", "Tokens, billions", "Dollars that bought nothing useful"}}
+	t := table{Open: true, Named: true, Head: []string{"Strategy", "Goodput", "Work lost, GPU-h", "Fewest replicas", "Replicas at the end", "At a standstill", "Tokens, billions", "Dollars wasted"}}
 	for i := range courses {
 		c := &courses[i]
 		_, still := c.worked(0, c.run.Config.Horizon)
@@ -222,7 +222,7 @@ func outcomes(courses []course) table {
 		t.Rows = append(t.Rows, []cell{
 			{Text: c.name}, {percent(c.ledger.Goodput), exact(c.ledger.Goodput)}, {hours(lost), exact(lost.Hours())},
 			{count(int64(fewest)), fmt.Sprint(fewest)}, {fmt.Sprintf("%d of %d", replicas, c.run.Config.Jobs[c.job].Train.DP), fmt.Sprint(replicas)},
-			{spell(still), exact(still.Seconds())}, tokens, {dollars(waste), exact(waste)},
+			{spell(still.Round(time.Second)), exact(still.Seconds())}, tokens, {dollars(waste), exact(waste)},
 		})
 	}
 	return t

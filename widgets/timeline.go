@@ -184,10 +184,13 @@ func shownOf(courses []course) (from, to time.Duration) {
 	return max(0, from-(to-from)/16), to
 }
 
-// instantsOf is where the lines have their points: wherever one of them changes, so that a tooltip finds all of them. If those are more
-// than a screen can show, the points are even apart.
+// instantsOf is where the lines have their points: wherever one of them changes, and in between, since a tooltip shows the nearest point
+// of each. If those are more than a screen can show, the points are even apart, and so far.
 func instantsOf(courses []course, from, to time.Duration) (list []time.Duration, even time.Duration) {
-	list = []time.Duration{from, to}
+	list = []time.Duration{to}
+	for i := range chartPoints / 4 {
+		list = append(list, from+(to-from)*time.Duration(i)/(chartPoints/4))
+	}
 	for _, c := range courses {
 		for _, x := range append(c.changes, change{at: c.end()}) {
 			if x.at > from && x.at < to {

@@ -114,6 +114,7 @@ func (l *line) glyph() draw.GlyphStyle {
 // diamond is a square on its corner.
 type diamond struct{}
 
+// DrawGlyph draws it.
 func (diamond) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, at vg.Point) {
 	c.SetColor(s.Color)
 	var p vg.Path

@@ -46,16 +46,17 @@ type axisTick struct {
 
 // line is one line. Lines differ in dash, width or dots as well as in colour.
 type line struct {
-	Name  string
-	Ink   ink
-	Dash  []float64 // on, off, on … in pixels; nil is solid
-	Wide  float64   // pixels
-	Step  bool      // a value holds until the next
-	Fill  float64   // how opaque the area below is
-	Right bool      // by the axis on the right
-	Shape string    // of its dots: "circle", "triangle", "rect", "diamond", or none
-	Small bool      // dots that leave bars in sight
-	At    []point
+	Name    string
+	Ink     ink
+	Dash    []float64 // on, off, on … in pixels; nil is solid
+	Wide    float64   // pixels
+	Step    bool      // a value holds until the next
+	Fill    float64   // how opaque the area below is
+	Right   bool      // by the axis on the right
+	Shape   string    // of its dots: "circle", "triangle", "rect", "diamond", or none
+	Small   bool      // dots that leave bars in sight
+	Upright bool      // marks a place on the X axis: its heights mean nothing
+	At      []point
 }
 
 // point is a place on a line; a Y that is NaN breaks it.
@@ -123,7 +124,7 @@ func (c *chart) render() (Output, error) {
 	if err != nil {
 		return Output{}, err
 	}
-	units, err := json.Marshal(map[string]any{"x": c.X.Unit, "y": c.Y.Unit, "xTicks": c.X.tickPairs(), "yTicks": c.Y.tickPairs()})
+	units, err := json.Marshal(map[string]any{"x": c.X.Unit, "y": c.Y.Unit, "xTicks": c.X.tickPairs(), "yTicks": c.Y.tickPairs(), "upright": c.uprights()})
 	if err != nil {
 		return Output{}, fmt.Errorf("chart: %w", err)
 	}
@@ -152,6 +153,17 @@ func (c *chart) colours() string {
 		names = append(names, l.Ink.Var)
 	}
 	return strings.Join(names, " ")
+}
+
+// uprights are the indices of the lines whose heights a tooltip must not tell.
+func (c *chart) uprights() []int {
+	list := []int{}
+	for i := range c.Lines {
+		if c.Lines[i].Upright {
+			list = append(list, i)
+		}
+	}
+	return list
 }
 
 func (a *axis) tickPairs() [][2]any {

@@ -32,7 +32,7 @@ function drawChart(root) {
   const value = (v) => units.y === "%" ? v.toFixed(1) + " %" : Math.round(v).toLocaleString("en");
   const tip = (list) => {
     const shown = list.filter((p) => typeof p.value[1] === "number");
-    return shown.length ? time(shown[0].value[0]) + shown.map((p) => "<br>" + p.marker + echarts.format.encodeHTML(p.seriesName) + ": <b>" + value(p.value[1]) + "</b>").join("") : "";
+    return shown.length ? time(shown[0].value[0]) + shown.map((p) => "<br>" + p.marker + echarts.format.encodeHTML(p.seriesName) + (units.upright.includes(p.seriesIndex) ? "" : ": <b>" + value(p.value[1]) + "</b>")).join("") : "";
   };
   const key = root.querySelector(".fleet-key");
   key.hidden = false;
@@ -71,6 +71,7 @@ for (const root of document.querySelectorAll("[data-fleet-chart]:not([data-ready
         drawChart(root);
       } catch (err) {
         root.dataset.ready = "failed";
+        for (const el of root.querySelectorAll("details")) el.open = true; // the picture must not stay folded away
         root.dataset.error = String(err);
       }
     } else if (++tries < 100) setTimeout(wait, 150);

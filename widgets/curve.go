@@ -1,6 +1,7 @@
 package widgets
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -110,6 +111,12 @@ func curveOf(c *CurveOf) (*chart, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, m := range marks { // so that the tooltip at a mark knows its goodput
+		if m.interval > 0 {
+			curve = append(curve, checkpoint.Point{Interval: m.interval, Goodput: c.Model.Goodput(m.interval)})
+		}
+	}
+	slices.SortFunc(curve, func(a, b checkpoint.Point) int { return cmp.Compare(a.Interval, b.Interval) })
 	points := make([]point, len(curve))
 	for i, p := range curve {
 		points[i] = point{X: p.Interval.Minutes(), Y: 100 * p.Goodput}
@@ -122,7 +129,7 @@ func curveOf(c *CurveOf) (*chart, error) {
 		Y:    axis{Name: "goodput, %", Unit: "%", Max: 105, Ticks: percentTicks()},
 		Lines: []line{
 			{Name: "goodput (exact formula)", Ink: inkOfBig, Wide: 2.5, At: points},
-			{Name: "1 h and 24 h", Ink: inkLine, Wide: 1.5, Dash: []float64{2, 2}, At: uprights(0, time.Hour, 24*time.Hour)},
+			{Name: "1 h and 24 h", Ink: inkLine, Wide: 1.5, Dash: []float64{2, 2}, Upright: true, At: uprights(0, time.Hour, 24*time.Hour)},
 		},
 	}
 	if c.Model.Persist > 0 {
@@ -130,7 +137,7 @@ func curveOf(c *CurveOf) (*chart, error) {
 	}
 	for i, m := range marks {
 		if m.interval > 0 {
-			m.line.Name, m.line.At = m.name+": "+spell(m.interval), uprights(float64(4+9*i), m.interval)
+			m.line.Upright, m.line.Name, m.line.At = true, m.name+": "+spell(m.interval), uprights(float64(4+9*i), m.interval)
 			v.Lines = append(v.Lines, m.line)
 		}
 	}
@@ -199,7 +206,7 @@ func (c *CurveOf) play(v *chart, from, to time.Duration) error {
 			return err
 		}
 		x := p.Interval.Minutes()
-		measured.At = append(measured.At, point{X: x, Y: 100 * r.Low}, point{X: x, Y: 100 * r.Goodput, Dot: true}, point{X: x, Y: 100 * r.High}, point{X: x, Y: math.NaN()})
+		measured.At = append(measured.At, point{X: x, Y: 100 * r.Goodput, Dot: true}, point{X: x, Y: 100 * r.Low}, point{X: x, Y: 100 * r.High}, point{X: x, Y: math.NaN()})
 		t.Rows = append(t.Rows, []cell{
 			{spell(p.Interval), exact(p.Interval.Seconds())}, {hundredths(p.Goodput) + nbsp + "%", exact(p.Goodput)}, {hundredths(r.Goodput) + nbsp + "%", exact(r.Goodput)},
 			{hundredths(r.Low) + nbsp + "%", exact(r.Low)}, {hundredths(r.High) + nbsp + "%", exact(r.High)}, {Text: count(int64(r.Failures))},

@@ -66,7 +66,7 @@ func follow(run *fleet.Run, y func(fleet.Sample) int) []point {
 // arrival is the upright line at the big job's arrival.
 func arrival(j *fleet.Job, top float64) line {
 	at := j.Arrival.Hours()
-	return line{Name: arrives, Ink: inkOfBig, Dash: dotted, Wide: 1.5, At: []point{{X: at}, {X: at, Y: top}}}
+	return line{Name: arrives, Ink: inkOfBig, Dash: dotted, Wide: 1.5, Upright: true, At: []point{{X: at}, {X: at, Y: top}}}
 }
 
 // mostIdle is the largest number of idle GPUs once the fleet has filled up.

@@ -31,7 +31,7 @@ function drawChart(root) {
   };
   const value = (v) => units.y === "%" ? v.toFixed(1) + " %" : Math.round(v).toLocaleString("en");
   const tip = (list) => {
-    const shown = list.filter((p) => typeof p.value[1] === "number");
+    const shown = list.filter((p, i) => typeof p.value[1] === "number" && list.findIndex((q) => q.seriesIndex === p.seriesIndex) === i); // a mark is two points
     return shown.length ? time(shown[0].value[0]) + shown.map((p) => "<br>" + p.marker + echarts.format.encodeHTML(p.seriesName) + (units.upright.includes(p.seriesIndex) ? "" : ": <b>" + value(p.value[1]) + "</b>")).join("") : "";
   };
   const key = root.querySelector(".fleet-key");

@@ -1,25 +1,9 @@
 package widgets
 
 import (
-	"bytes"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
-	"hash/fnv"
-	"html/template"
-	"image/color"
 	"slices"
-	"strings"
-	"text/tabwriter"
 	"time"
-
-	"github.com/go-echarts/go-echarts/v2/charts"
-	"github.com/go-echarts/go-echarts/v2/opts"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 
 	"github.com/fleetlab/fleetlab/fleet"
 )
@@ -31,183 +15,75 @@ func Holes(run *fleet.Run) View {
 		if err := checkRun("the run of the chart", run); err != nil {
 			return Output{}, err
 		}
-		p := holesOf(run)
-		option, err := p.option()
-		if err != nil {
-			return Output{}, err
-		}
-		picture, err := p.picture()
-		if err != nil {
-			return Output{}, err
-		}
-		html, err := expand("holes", struct {
-			holes
-			Key     string
-			Style   template.CSS
-			Option  template.JS
-			Picture template.URL
-			Script  template.JS
-			Need    string
-		}{
-			p, p.key(option), template.CSS(themeCSS + viewCSS), template.JS(option), template.URL(picture),
-			template.JS("(() => {\n\"use strict\";\n" + chartJS + "})();\n"), count(int64(p.need)),
-		})
-		return Output{HTML: html, Text: p.text()}, err
+		return holesOf(run).render()
 	})
 }
 
-// chartPoints is how finely a chart follows the run.
-const chartPoints = 480
+const (
+	chartPoints = 480                     // how finely a chart follows the run
+	arrives     = "the big job arrives"   // names the upright line in a chart
+	hoursName   = "hours since the start" // of an axis
+)
 
-// arrives names the upright line in the chart.
-const arrives = "the big job arrives"
-
-// holes is the data of the chart.
-type holes struct {
-	at     []fleet.Sample // at even distances
-	Rows   []holeRow      // every hour or so
-	Alt    string
-	need   int           // GPUs
-	top    int           // of the scale: all GPUs
-	start  time.Duration // when the big job arrives, 0 if there is none
-	node   int           // GPUs of a node
-	length time.Duration
-}
-
-type holeRow struct{ Time, Idle, Hole, GPUs, Queued string }
-
-func holesOf(run *fleet.Run) holes {
+func holesOf(run *fleet.Run) *chart {
 	c := &run.Config
-	h := holes{node: c.Topology.GPUsPerNode, length: c.Horizon}
+	node, top := c.Topology.GPUsPerNode, float64(c.Topology.GPUs())
+	h := &chart{
+		View: "holes", Title: "Idle GPUs against the largest hole", Note: "idle is not the same as usable",
+		X: axis{Name: hoursName, Unit: "hours", Max: c.Horizon.Hours()}, Y: axis{Name: "GPUs", Max: top},
+		Lines: []line{
+			{Name: "idle GPUs", Ink: inkLine, Wide: 2, Fill: 0.25, Step: true, At: follow(run, func(s fleet.Sample) int { return s.Idle })},
+			{Name: "GPUs in the largest hole", Ink: inkOfHole, Wide: 2, Step: true, At: follow(run, func(s fleet.Sample) int { return s.LargestHole * node })},
+		},
+	}
+	h.Alt = fmt.Sprintf("Line chart over %s: idle GPUs, up to %s after the first quarter, and GPUs in the largest hole", duration(c.Horizon), count(int64(mostIdle(run))))
 	if j := bigJob(c); j != nil {
-		h.need, h.start = c.Topology.NodesFor(j.GPUs)*h.node, j.Arrival
+		need := c.Topology.NodesFor(j.GPUs) * node
+		h.Note += ": the big job needs " + count(int64(need)) + " next to each other"
+		h.Alt += ", against the " + count(int64(need)) + " that the big job needs"
+		h.Words = "The big job needs " + count(int64(need)) + " GPUs next to each other.\n"
+		h.Lines = append(h.Lines,
+			line{Name: "the big job's need", Ink: inkOfBig, Dash: dashed, Wide: 2, At: follow(run, func(fleet.Sample) int { return need })},
+			arrival(j, top))
 	}
-	for i := range chartPoints + 1 {
-		h.at = append(h.at, run.SampleAt(c.Horizon*time.Duration(i)/chartPoints))
-	}
-	for i := range 13 {
-		t := c.Horizon * time.Duration(i) / 12
-		s := run.SampleAt(t)
-		h.Rows = append(h.Rows, holeRow{
-			clock(t), count(int64(s.Idle)), count(int64(s.LargestHole)), count(int64(s.LargestHole * h.node)), count(int64(s.Queued)),
-		})
-	}
-	most := slices.MaxFunc(h.at[len(h.at)/4:], func(a, b fleet.Sample) int { return a.Idle - b.Idle })
-	h.top = c.Topology.GPUs()
-	h.Alt = fmt.Sprintf("Line chart over %s: idle GPUs, up to %s after the first quarter, and GPUs in the largest hole", duration(c.Horizon), count(int64(most.Idle)))
-	if h.need > 0 {
-		h.Alt += fmt.Sprintf(", against the %s that the big job needs", count(int64(h.need)))
-	}
+	h.Tables = []table{{
+		Head: []string{"Time", "Idle GPUs", "Largest hole, nodes", "Largest hole, GPUs", "Jobs in the queue"},
+		Rows: everyTwelfth(run, func(s fleet.Sample) []int { return []int{s.Idle, s.LargestHole, s.LargestHole * node, s.Queued} }),
+	}}
 	return h
 }
 
-func (h holes) key(option string) string {
-	k := fnv.New64a()
-	k.Write([]byte(option))
-	return fmt.Sprintf("%016x", k.Sum64())
+// follow is a count of the run at even distances.
+func follow(run *fleet.Run, y func(fleet.Sample) int) []point {
+	list := make([]point, chartPoints+1)
+	for i := range list {
+		s := run.SampleAt(run.Config.Horizon * time.Duration(i) / chartPoints)
+		list[i] = point{X: (run.Config.Horizon * time.Duration(i) / chartPoints).Hours(), Y: float64(y(s))}
+	}
+	return list
 }
 
-// option is the chart for ECharts.
-func (h holes) option() (string, error) {
-	line := charts.NewLine()
-	line.SetGlobalOptions(
-		charts.WithInitializationOpts(opts.Initialization{ChartID: "holes"}),
-		charts.WithLegendOpts(opts.Legend{Top: "0", Type: "scroll"}),
-		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis"}),
-		charts.WithGridOpts(opts.Grid{Left: "56", Right: "24", Top: "56", Bottom: "44"}),
-		charts.WithXAxisOpts(opts.XAxis{Type: "value", Name: "hours since the start", NameLocation: "middle", NameGap: 26, Max: h.length.Hours()}),
-		charts.WithYAxisOpts(opts.YAxis{Type: "value", Name: "GPUs", Max: h.top}),
-	)
-	add := func(name, dash string, fill float32, y func(fleet.Sample) int) {
-		if name == arrives {
-			line.AddSeries(name, []opts.LineData{{Value: [2]float64{h.start.Hours(), 0}}, {Value: [2]float64{h.start.Hours(), float64(h.top)}}},
-				charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(false)}), charts.WithLineStyleOpts(opts.LineStyle{Type: dash, Width: 1.5}))
-			return
-		}
-		data := make([]opts.LineData, len(h.at))
-		for i, s := range h.at {
-			data[i].Value = [2]float64{s.At.Round(time.Second).Hours(), float64(y(s))}
-		}
-		line.AddSeries(name, data, charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(false), Step: "end"}),
-			charts.WithLineStyleOpts(opts.LineStyle{Type: dash, Width: 2}), charts.WithAreaStyleOpts(opts.AreaStyle{Opacity: opts.Float(fill)}))
-	}
-	add("idle GPUs", "solid", 0.25, func(s fleet.Sample) int { return s.Idle })
-	add("GPUs in the largest hole", "solid", 0, func(s fleet.Sample) int { return s.LargestHole * h.node })
-	if h.need > 0 {
-		add("the big job's need", "dashed", 0, func(fleet.Sample) int { return h.need })
-		add(arrives, "dotted", 0, nil)
-	}
-	line.Validate()
-	text, err := json.Marshal(line.JSON())
-	if err != nil {
-		return "", fmt.Errorf("chart: %w", err)
-	}
-	return string(text), nil
+// arrival is the upright line at the big job's arrival.
+func arrival(j *fleet.Job, top float64) line {
+	at := j.Arrival.Hours()
+	return line{Name: arrives, Ink: inkOfBig, Dash: dotted, Wide: 1.5, Upright: true, At: []point{{X: at}, {X: at, Y: top}}}
 }
 
-// picture is the same as a PNG in a data URI.
-func (h holes) picture() (string, error) {
-	p := plot.New()
-	p.X.Label.Text, p.Y.Label.Text = "hours since the start", "GPUs"
-	p.Legend.Top = true
-	add := func(name string, c color.Color, dashed bool, y func(fleet.Sample) int) error {
-		xy := make(plotter.XYs, len(h.at))
-		for i, s := range h.at {
-			xy[i].X, xy[i].Y = s.At.Hours(), float64(min(y(s), h.top))
-		}
-		l, err := plotter.NewLine(xy)
-		if err != nil {
-			return fmt.Errorf("chart: %w", err)
-		}
-		l.Color, l.Width, l.StepStyle = c, vg.Points(1.6), plotter.PostStep
-		if dashed {
-			l.Dashes = []vg.Length{vg.Points(5), vg.Points(3)}
-		}
-		p.Add(l)
-		p.Legend.Add(name, l)
-		return nil
-	}
-	grey, black, blue := mapPalette[inkOutline], mapPalette[inkHole], mapPalette[inkBig]
-	if err := add("idle GPUs", grey, false, func(s fleet.Sample) int { return s.Idle }); err != nil {
-		return "", err
-	}
-	if err := add("GPUs in the largest hole", black, false, func(s fleet.Sample) int { return s.LargestHole * h.node }); err != nil {
-		return "", err
-	}
-	if h.need > 0 {
-		if err := add("the big job's need", blue, true, func(fleet.Sample) int { return h.need }); err != nil {
-			return "", err
-		}
-	}
-	if h.need > 0 {
-		l, err := plotter.NewLine(plotter.XYs{{X: h.start.Hours(), Y: 0}, {X: h.start.Hours(), Y: float64(h.top)}})
-		if err != nil {
-			return "", fmt.Errorf("chart: %w", err)
-		}
-		l.Color, l.Width, l.Dashes = blue, vg.Points(1.2), []vg.Length{vg.Points(1.5), vg.Points(3)}
-		p.Add(l)
-		p.Legend.Add(arrives, l)
-	}
-	p.Y.Min, p.Y.Max = 0, float64(h.top) // adding lines has widened it
-	canvas := vgimg.NewWith(vgimg.UseWH(vg.Points(540), vg.Points(220)), vgimg.UseDPI(96))
-	p.Draw(draw.New(canvas))
-	var b bytes.Buffer
-	if _, err := (vgimg.PngCanvas{Canvas: canvas}).WriteTo(&b); err != nil {
-		return "", fmt.Errorf("chart: %w", err)
-	}
-	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes()), nil
+// mostIdle is the largest number of idle GPUs once the fleet has filled up.
+func mostIdle(run *fleet.Run) int {
+	most := slices.MaxFunc(follow(run, func(s fleet.Sample) int { return s.Idle })[chartPoints/4:], func(a, b point) int { return int(a.Y - b.Y) })
+	return int(most.Y)
 }
 
-func (h holes) text() string {
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "time\tidle GPUs\tlargest hole, nodes\tlargest hole, GPUs\tjobs in the queue\t\n")
-	for _, r := range h.Rows {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t\n", r.Time, r.Idle, r.Hole, r.GPUs, r.Queued)
+// everyTwelfth is the rows of a table: counts from the start of the run to its end.
+func everyTwelfth(run *fleet.Run, of func(fleet.Sample) []int) (rows [][]cell) {
+	for i := range 13 {
+		t := run.Config.Horizon * time.Duration(i) / 12
+		row := cells(clock(t))
+		for _, n := range of(run.SampleAt(t)) {
+			row = append(row, cell{Text: count(int64(n))})
+		}
+		rows = append(rows, row)
 	}
-	w.Flush()
-	if h.need > 0 {
-		fmt.Fprintf(&b, "The big job needs %s GPUs next to each other.\n", count(int64(h.need)))
-	}
-	return b.String()
+	return rows
 }

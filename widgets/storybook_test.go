@@ -22,23 +22,45 @@ var update = flag.Bool("update", false, "write the golden files instead of compa
 // stories is every view in the states that matter.
 func stories(t testing.TB) map[string]View {
 	c := scenario.Fragmented(fleet.Default())
-	kill, migrate := c, c
+	kill, migrate, own := c, c, c
 	kill.Preempt, migrate.Defrag = true, true
-	own := c
 	own.Policy, own.Checkpoint = fleet.Placing("last", last), 40*time.Minute
-	empty := fleet.Default()
 	run := simulate(t, c)
 	spike := scenario.Rescaled(fleet.Default())
 	spike.Rescale = elastic.DropReplicas
-	return map[string]View{
+	all := map[string]View{
 		"cockpit": Cockpit(run), "cockpit-migrate": Cockpit(simulate(t, migrate)), "cockpit-own": Cockpit(simulate(t, own)),
-		"cockpit-empty": Cockpit(simulate(t, empty)), "compare": Compare(simulate(t, kill), simulate(t, migrate)),
-		"cockpit-gamble": Cockpit(simulate(t, scenario.Gamble(fleet.Default()))), "cockpit-rescale": Cockpit(simulate(t, spike)),
-		"cockpit-mixed": Cockpit(simulate(t, rings(1, 0))),
-		"holes":         Holes(run), "error": Cockpit(nil), "init": Init(),
+		"cockpit-empty": Cockpit(simulate(t, fleet.Default())), "cockpit-gamble": Cockpit(simulate(t, scenario.Gamble(fleet.Default()))),
+		"cockpit-rescale": Cockpit(simulate(t, spike)), "cockpit-mixed": Cockpit(simulate(t, rings(1, 0))),
+		"compare": Compare(simulate(t, kill), simulate(t, migrate)), "error": Cockpit(nil), "init": Init(),
 		"lock": Locked(unanswered, run, Holes(run)), "gap": Gap(guess(60, 0.5), run), "passed": verdict("no other node would leave fewer GPUs over", nil),
 		"notpassed": verdict("no other node would leave fewer GPUs over", errors.New("job 3 (2 GPUs) goes to node 0 and leaves 4 GPUs over; node 2 would leave 0")),
 	}
+	maps.Copy(all, chartStories(t, run))
+	return all
+}
+
+// chartStories is the stories of the views with a chart.
+func chartStories(t testing.TB, run *fleet.Run) map[string]View {
+	gamble := CurveOf{Model: scenario.ActIITraining.Model(3 * time.Hour), Own: time.Hour, Runs: 100, Seed: 1}
+	plain := CurveOf{Model: scenario.ActIITraining.Model(3 * time.Hour)}
+	bursty := gamble
+	bursty.Model.Write, bursty.Own, bursty.Gaps.Shape, bursty.Runs = 5*time.Minute, 30*time.Minute, 0.7, 30
+	eight := slices.Concat(elastic.Strategies(), elastic.Strategies())
+	return map[string]View{
+		"holes": Holes(run), "queue": Queue(run), "curve": Curve(gamble), "curve-plain": Curve(plain), "curve-weibull": Curve(bursty),
+		"timeline": Timeline(rescaled(t, elastic.Strategies()...)...), "timeline-eight": Timeline(rescaled(t, eight...)...),
+	}
+}
+
+// rescaled is Act III under each of these strategies.
+func rescaled(t testing.TB, strategies ...elastic.Rescaler) (runs []*fleet.Run) {
+	for _, s := range strategies {
+		c := fleet.Default()
+		c.Rescale = s
+		runs = append(runs, simulate(t, scenario.Rescaled(c)))
+	}
+	return runs
 }
 
 // TestStorybook writes a page for each view and theme into artifacts/storybook, and an index that shows them at three widths.

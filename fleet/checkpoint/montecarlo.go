@@ -100,8 +100,9 @@ func (m Model) MonteCarlo(t Trial) (Result, error) {
 
 	var r Result
 	useful, wall := make([]float64, t.Replications), make([]float64, t.Replications)
+	stretch := t.Gaps.stretch(mtbf)
 	for i := range useful {
-		draw := t.Gaps.drawer(mtbf, rand.NewPCG(t.Seed, uint64(i)))
+		draw := t.Gaps.drawer(mtbf, stretch, rand.NewPCG(t.Seed, uint64(i)))
 		n := r.Checkpoints
 		wall[i] = p.play(draw, t.Failures, &r)
 		useful[i] = float64(r.Checkpoints-n) * p.work
@@ -211,15 +212,22 @@ func (g Gaps) sampleMean() float64 {
 	return sum / float64(len(g.Sample))
 }
 
+// stretch is what a gap of the Sample is multiplied by to be in seconds and to have that mean; 0 without a Sample.
+func (g Gaps) stretch(mean float64) float64 {
+	switch {
+	case len(g.Sample) == 0:
+		return 0
+	case g.AsIs:
+		return 1e-9 // nothing but the unit
+	}
+	return mean / g.sampleMean()
+}
+
 // drawer gives gaps in seconds with that mean.
-func (g Gaps) drawer(mean float64, src rand.Source) func() float64 {
+func (g Gaps) drawer(mean, stretch float64, src rand.Source) func() float64 {
 	switch {
 	case len(g.Sample) > 0:
 		rng := rand.New(src)
-		stretch := mean / g.sampleMean()
-		if g.AsIs {
-			stretch = 1e-9 // nothing but the unit
-		}
 		return func() float64 { return float64(g.Sample[rng.IntN(len(g.Sample))]) * stretch }
 	case g.Shape == 0 || g.Shape == 1:
 		return distuv.Exponential{Rate: 1 / mean, Src: src}.Rand

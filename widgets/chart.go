@@ -141,7 +141,7 @@ func (c *chart) render() (Output, error) {
 		Script  template.JS
 	}{
 		c, fmt.Sprintf("%016x", key.Sum64()), c.colours(), string(units), template.CSS(themeCSS + viewCSS), template.JS(option),
-		template.URL(picture), template.JS("(() => {\n\"use strict\";\n" + chartJS + "})();\n"),
+		template.URL(picture), script(chartJS),
 	})
 	return Output{HTML: html, Text: c.text()}, err
 }

@@ -2,16 +2,12 @@
 // picture stays.
 function drawChart(root) {
   const box = document.createElement("div"), option = JSON.parse(root.querySelector("[data-fleet=option]").textContent);
-  const still = root.querySelector(".fleet-static"), more = document.createElement("details"), head = document.createElement("summary");
   box.dataset.fleet = "chart";
   box.setAttribute("role", "img");
   box.setAttribute("aria-label", root.querySelector("img").alt);
-  head.textContent = still.querySelector("table") ? "Picture and table" : "Picture";
-  more.append(head);
-  root.insertBefore(box, still);
-  root.insertBefore(more, still);
-  more.append(still);
+  root.insertBefore(box, root.querySelector(".fleet-static"));
   const probe = document.createElement("span");
+  probe.style.forcedColorAdjust = "none"; // high contrast would make all lines one colour
   root.append(probe);
   const colour = (name) => {
     probe.style.color = "var(--" + name + ")";
@@ -35,11 +31,10 @@ function drawChart(root) {
     return shown.length ? time(shown[0].value[0]) + shown.map((p) => "<br>" + p.marker + echarts.format.encodeHTML(p.seriesName) + (units.upright.includes(p.seriesIndex) ? "" : ": <b>" + value(p.value[1]) + "</b>")).join("") : "";
   };
   const key = root.querySelector(".fleet-key");
-  key.hidden = false;
+  const turn = (b) => chart?.dispatchAction({ type: b.getAttribute("aria-pressed") === "true" ? "legendSelect" : "legendUnSelect", name: b.dataset.line });
   for (const b of key.querySelectorAll("button")) b.addEventListener("click", () => {
-    const on = b.getAttribute("aria-pressed") !== "true";
-    b.setAttribute("aria-pressed", on);
-    chart.dispatchAction({ type: on ? "legendSelect" : "legendUnSelect", name: b.dataset.line });
+    b.setAttribute("aria-pressed", b.getAttribute("aria-pressed") !== "true");
+    turn(b);
   });
   let chart = null;
   const paint = () => {
@@ -53,11 +48,32 @@ function drawChart(root) {
       tooltip: { formatter: tip, backgroundColor: colour("panel"), borderColor: colour("edge"), textStyle: { color: colour("text") } },
     });
   };
-  paint();
-  new ResizeObserver(() => chart.resize()).observe(box);
-  const themes = new MutationObserver(paint);
-  for (const el of [document.documentElement, document.body]) if (el) themes.observe(el, { attributes: true });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
+  const redraw = () => {
+    if (!box.clientWidth) return;
+    if (chart && !matchMedia("print").matches) chart.resize(); // on paper the drawing is scaled as it is
+    paint();
+    key.querySelectorAll("[aria-pressed=false]").forEach(turn); // a chart that was given back has forgotten them
+    const svg = box.querySelector("svg");
+    svg?.setAttribute("viewBox", "0 0 " + chart.getWidth() + " " + chart.getHeight());
+  };
+  try {
+    paint();
+  } catch (err) {
+    box.remove();
+    probe.remove();
+    throw err;
+  }
+  key.hidden = false;
+  putAway(root);
+  follow(root, box, redraw, () => { chart = chart?.dispose(); }); // ECharts keeps all that is not given back
+}
+
+// putAway lays the static picture and table, which the chart replaces, behind a line to open.
+function putAway(root) {
+  const still = root.querySelector(".fleet-static"), more = document.createElement("details"), head = document.createElement("summary");
+  head.textContent = still.querySelector("table") ? "Picture and table" : "Picture";
+  root.insertBefore(more, still);
+  more.append(head, still);
 }
 
 for (const root of document.querySelectorAll("[data-fleet-chart]:not([data-ready])")) {
@@ -70,9 +86,7 @@ for (const root of document.querySelectorAll("[data-fleet-chart]:not([data-ready
       try {
         drawChart(root);
       } catch (err) {
-        root.dataset.ready = "failed";
-        for (const el of root.querySelectorAll("details")) el.open = true; // the picture must not stay folded away
-        root.dataset.error = String(err);
+        excuse(root, err, "The live chart");
       }
     } else if (++tries < 100) setTimeout(wait, 150);
     else root.dataset.ready = "static";

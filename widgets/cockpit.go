@@ -275,8 +275,8 @@ func cockpitPage(run *fleet.Run, g *grid, results []result) (Output, error) {
 		Script template.JS
 	}{
 		fmt.Sprintf("%016x", key.Sum64()), template.CSS(themeCSS), static,
-		template.HTML("<style>" + cockpitCSS + "</style>" + ui), template.HTML(data),
-		template.JS("(() => {\n\"use strict\";\n" + codecJS + heatmapJS + cockpitJS + "})();\n"),
+		template.HTML("<style>" + cockpitCSS + placesCSS + "</style>" + ui), template.HTML(data),
+		script(codecJS, heatmapJS, cockpitJS),
 	})
 	return Output{HTML: html, Text: static.text()}, err
 }

@@ -583,10 +583,7 @@ function cockpit(root, data) {
     map.addEventListener("keydown", mapKey);
     root.addEventListener("keydown", (ev) => ev.stopPropagation()); // no shortcuts of the notebook while a lever is held
     const redraw = () => { colours(); drawMap(true); drawStrip(); drawKeys(); };
-    new ResizeObserver(redraw).observe(map);
-    const themes = new MutationObserver(redraw);
-    for (const el of [document.documentElement, document.body]) if (el) themes.observe(el, { attributes: true });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+    follow(root, map, redraw);
   }
 
   [at.policy, at.preempt, at.defrag, at.strategy, at.tau] = grid.settings[grid.initial].levers;
@@ -597,16 +594,26 @@ function cockpit(root, data) {
   choose();
 }
 
+// leversOf is the levers that a cockpit cannot do without.
+function leversOf(grid) {
+  const list = ["checkpoint", "time"];
+  if (grid.policies.length > 1) list.push("policy");
+  if (grid.switches > 1) list.push("preempt", "defrag");
+  if (grid.strategies.length > 1) list.push("strategy");
+  return list;
+}
+
 // Each output's script looks after every cockpit that has not been started: where a front end makes the script anew, it does not know
 // which one it belongs to.
 for (const root of document.querySelectorAll("[data-fleet-cockpit]:not([data-ready])")) {
-  if (!root.querySelector("[data-fleet=data]") || typeof DecompressionStream === "undefined") continue;
+  if (!root.querySelector("[data-fleet=data]")) continue;
   root.dataset.ready = "loading";
   load(root).then((data) => {
-    cockpit(root, data);
+    try {
+      cockpit(root, data);
+    } finally {
+      mustHave(root, leversOf(data.grid)); // says more than an error about null
+    }
     root.dataset.ready = "yes";
-  }).catch((err) => {
-    root.dataset.ready = "failed";
-    root.dataset.error = String(err);
-  });
+  }).catch((err) => excuse(root, err, "The levers"));
 }

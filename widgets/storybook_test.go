@@ -85,7 +85,7 @@ func TestStorybook(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, theme := range []string{"light", "dark"} {
-			page := fmt.Sprintf("<!doctype html><meta charset=utf-8><title>%s</title><body data-jp-theme-light=%v style='margin:8px;font:14px sans-serif;background:%s'>%s%s",
+			page := fmt.Sprintf("<!doctype html><html lang=en><meta charset=utf-8><title>%s</title><body data-jp-theme-light=%v style='margin:8px;font:14px sans-serif;background:%s'>%s%s",
 				name, theme == "light", map[string]string{"light": "#fff;color:#111", "dark": "#0e141b;color:#eee"}[theme], lib.HTML, out.HTML)
 			file := name + "-" + theme + ".html"
 			if err := os.WriteFile(filepath.Join(dir, file), []byte(page), 0o644); err != nil {

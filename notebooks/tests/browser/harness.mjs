@@ -7,7 +7,8 @@
 //   const browser = await openBrowser()          Chromium; close it with browser.close()
 //   const page = await newPage(browser, { width: 1280, height: 900, dark: false })
 //       page.errors lists what the page threw and logged as errors. `dark` sets the system's preference, not JupyterLab's theme.
-//   await openNotebook(page, lab, 'x.ipynb')     opens it in a clean workspace, waits for its kernel
+//   await openNotebook(page, lab, 'x.ipynb', { classic: false })
+//       Opens it in a clean workspace of JupyterLab, or in Notebook 7, and waits for its kernel.
 //   await runAll(page, { allowErrors: false })   runs all cells; returns when each code cell has run and the kernel is idle.
 //       JupyterLab stops at a cell that fails: then runAll throws its message, or returns if errors are allowed.
 //   await runCell(page, i)                       runs code cell i (from 0) and waits for it
@@ -88,6 +89,7 @@ export async function startLab({ notebooks = {}, baseUrl = '/' } = {}) {
     '-m', 'jupyterlab', '--no-browser', '--allow-root', `--ServerApp.root_dir=${folder}`, '--ServerApp.ip=127.0.0.1',
     `--ServerApp.port=${port}`, '--ServerApp.port_retries=0', `--ServerApp.base_url=${baseUrl}`,
     `--IdentityProvider.token=${token}`, '--LabApp.expose_app_in_browser=True',
+    '--JupyterNotebookApp.expose_app_in_browser=True',
   ], { cwd: folder, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
   let printed = ''
   server.stdout.on('data', (data) => { printed += data })
@@ -143,9 +145,9 @@ export async function newPage(browser, { width = 1280, height = 900, dark = fals
   return page
 }
 
-export async function openNotebook(page, lab, name) {
+export async function openNotebook(page, lab, name, { classic = false } = {}) {
   const path = name.split('/').map(encodeURIComponent).join('/')
-  await page.goto(`${lab.url}lab/tree/${path}?reset&token=${lab.token}`)
+  await page.goto(`${lab.url}${classic ? 'notebooks' : 'lab/tree'}/${path}?reset&token=${lab.token}`)
   await page.waitForFunction((name) => {
     const panel = window.jupyterapp?.shell.currentWidget
     // GoNB reports no status before its first cell, so an idle kernel is not what to wait for.

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/fleetlab/fleetlab/fleet"
+	"github.com/fleetlab/fleetlab/fleet/elastic"
 )
 
 // Fingerprint is a short name for a configuration: equal configurations have the same, and configurations that differ in a lever, the
@@ -16,7 +17,7 @@ import (
 // fingerprint: whoever changes a placement of their own and keeps its name keeps the fingerprint.
 func Fingerprint(c fleet.Config) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "policy %q %+v\nrescale %q\nunfit %v\n", fleet.PolicyName(c.Policy), partsOf(c.Policy), nameOf(c.Rescale), c.Unfit != nil)
+	fmt.Fprintf(h, "policy %q %+v\nrescale %q\nunfit %v\n", fleet.PolicyName(c.Policy), partsOf(c.Policy), RescalerName(c.Rescale), c.Unfit != nil)
 	addJobs(h, c.Jobs)
 	fmt.Fprintf(h, "faults %+v\n", c.Faults)
 	// What is left is plain values, so fields that are added to Config one day are in it by themselves.
@@ -51,11 +52,11 @@ func partsOf(p fleet.Policy) parts {
 	return parts(q)
 }
 
-// nameOf is the name that a value gives itself, else its type.
-func nameOf(v any) (name string) {
-	name = fmt.Sprintf("%T", v)
+// RescalerName is the name that a rescaler gives itself, else its type.
+func RescalerName(r elastic.Rescaler) (name string) {
+	name = fmt.Sprintf("%T", r)
 	defer func() { _ = recover() }() // String may be a student's, and called on nil
-	if s, ok := v.(fmt.Stringer); ok {
+	if s, ok := r.(fmt.Stringer); ok {
 		name = s.String()
 	}
 	return name

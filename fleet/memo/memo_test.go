@@ -230,7 +230,7 @@ func TestPoliciesGoByNameAndParts(t *testing.T) {
 		if f := Fingerprint(c); seen[f] != "" {
 			t.Errorf("%v and %s have the same fingerprint", r, seen[f])
 		} else {
-			seen[f] = nameOf(r)
+			seen[f] = RescalerName(r)
 		}
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/fleetlab/fleetlab/fleet"
+	"github.com/fleetlab/fleetlab/fleet/check"
+	"github.com/fleetlab/fleetlab/fleet/memo"
 	"github.com/fleetlab/fleetlab/fleet/scenario"
 )
 
@@ -31,6 +33,8 @@ func stories(t testing.TB) map[string]View {
 		"cockpit": Cockpit(run), "cockpit-migrate": Cockpit(simulate(t, migrate)), "cockpit-own": Cockpit(simulate(t, own)),
 		"cockpit-empty": Cockpit(simulate(t, empty)), "compare": Compare(simulate(t, kill), simulate(t, migrate)),
 		"holes": Holes(run), "error": Cockpit(nil), "init": Init(),
+		"memo": Memo(memoStory(), memo.Current{"Act I": {"0123456789ab"}}), "memo-empty": Memo(&memo.Memo{Version: memo.Version}, nil),
+		"guide": RationaleGuide(simulate(t, kill), check.ActIFigures, rubricStory...), "guide-gamble": RationaleGuide(simulate(t, scenario.Gamble(fleet.Default())), check.ActIIFigures),
 		"lock": Locked(unanswered, run, Holes(run)), "gap": Gap(guess(60, 0.5), run), "passed": verdict("no other node would leave fewer GPUs over", nil),
 		"notpassed": verdict("no other node would leave fewer GPUs over", errors.New("job 3 (2 GPUs) goes to node 0 and leaves 4 GPUs over; node 2 would leave 0")),
 	}

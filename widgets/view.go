@@ -10,6 +10,7 @@ import (
 
 	"github.com/fleetlab/fleetlab/fleet"
 	"github.com/fleetlab/fleetlab/fleet/check"
+	"github.com/fleetlab/fleetlab/fleet/memo"
 	"github.com/fleetlab/fleetlab/fleet/scenario"
 )
 
@@ -80,7 +81,9 @@ func checkRun(name string, run *fleet.Run) error {
 }
 
 // sentinels are what errors are told apart by; they say nothing that a person needs to read at the end of each line.
-var sentinels = []error{fleet.ErrConfig, fleet.ErrPolicy, check.ErrCheck, scenario.ErrPrediction, ErrRun}
+var sentinels = []error{
+	fleet.ErrConfig, fleet.ErrPolicy, check.ErrCheck, scenario.ErrPrediction, ErrRun, memo.ErrMemo, memo.ErrStore, memo.ErrNewer, memo.ErrBusy,
+}
 
 // errorText is an error as lines for people: one for each joined error, without the sentinels.
 func errorText(err error) []string {

@@ -169,7 +169,7 @@ func TestHostileTextsAreReadInTime(t *testing.T) {
 				t.Errorf("%s: cut %v", name, f.Cut)
 			}
 		}
-		if took := time.Since(began); took > 5*time.Second {
+		if took := time.Since(began); took > 20*time.Second { // they take less than one on an idle machine
 			t.Errorf("%s took %v", name, took)
 		}
 	}

@@ -174,13 +174,13 @@ func gap(text string, q quantity, name []int) int {
 		from, to = q.end, name[0]
 	}
 	d := max(0, to-from)
-	if d < comma && strings.ContainsAny(text[from:max(from, to)], ",|\n") {
-		d += comma
+	if d < commaGap && strings.ContainsAny(text[from:max(from, to)], ",|\n") {
+		d += commaGap
 	}
 	return d
 }
 
-const comma = 20
+const commaGap = 20 // bytes
 
 // want translates a figure.
 func want(f Required) wanted {

@@ -52,7 +52,8 @@ func Save(path string, m *Memo) error {
 }
 
 // Update changes a memo: it waits for its turn, reads the newest version, calls change and saves the result, which it returns. Whoever else
-// saves at the same time comes before or after, so nothing is lost. If change returns an error nothing is saved.
+// saves at the same time comes before or after, so nothing is lost. If change returns an error nothing is saved, and if it changes nothing neither: a cell
+// that is run twice does not push the version before out of the backup.
 //
 // What was there before stays as path.bak. A file that can't be read as a memo is kept as path.broken-1 (-2, …), and a notice in the
 // result says so.
@@ -73,10 +74,17 @@ func Update(path string, change func(m *Memo) error) (*Memo, error) {
 	if err != nil {
 		return nil, err
 	}
+	before, err := indented(m)
+	if err != nil {
+		return nil, err
+	}
 	if err := change(m); err != nil {
 		return nil, err
 	}
 	m.Version = Version
+	if after, err := indented(m); err == nil && found.good != nil && bytes.Equal(before, after) {
+		return m, nil
+	}
 	m.Saves++
 	if err := m.Validate(); err != nil {
 		return nil, err
@@ -250,8 +258,8 @@ func fill(f *os.File, raw []byte) error {
 
 // resolve follows symbolic links, so that a rename does not put a file in the place of a link.
 func resolve(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
 	}
 	return path
 }

@@ -70,6 +70,9 @@ func TestSavesAreKeptWithABackup(t *testing.T) {
 	if _, err := os.Stat(path + ".tmp"); err == nil {
 		t.Error("a temporary file stays behind")
 	}
+	if m = mustUpdate(t, path, decide("Act II", "12 min")); m.Saves != 2 || content(t, path+".bak") != first {
+		t.Error("a save that changes nothing counts, or moves the backup")
+	}
 	before := content(t, path)
 	own := errors.New("no")
 	if _, err := Update(path, func(m *Memo) error { m.Entries = nil; return own }); !errors.Is(err, own) || content(t, path) != before {
@@ -190,7 +193,7 @@ func TestN13DamagedFilesAreKeptAndTheBackupIsUsed(t *testing.T) {
 func TestN13AFileThatIsGoneComesBackFromItsBackup(t *testing.T) {
 	t.Chdir(t.TempDir())
 	mustUpdate(t, "memo.json", decide("Act I", "kill"))
-	mustUpdate(t, "memo.json", decide("Act I", "kill"))
+	mustUpdate(t, "memo.json", decide("Act II", "12 min"))
 	if err := os.Remove("memo.json"); err != nil {
 		t.Fatal(err)
 	}

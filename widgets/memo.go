@@ -183,7 +183,7 @@ func guideOf(run *fleet.Run, required []check.Required, rubric []Points) guide {
 			"%, or rounded if two digits are left. A check tells whoever grades which of them your text lacks or contradicts. It gives no points.",
 	}
 	for _, r := range required {
-		row := guideRow{Name: r.Name, Value: r.Figure.String()}
+		row := guideRow{Name: r.Name, Value: r.String()}
 		var or []string
 		for _, x := range r.Or {
 			f := r.Figure

@@ -77,12 +77,13 @@ func Rationale(text string, required []Required) []Finding {
 	findings := make([]Finding, len(required))
 	for i, f := range required {
 		findings[i] = Finding{Figure: f.Figure, Cut: cut}
-		at := -1
 		if f.Text != "" {
 			findings[i].Verdict, findings[i].Found = word(text, f)
 			continue
 		}
-		if findings[i].Verdict, at = r.number(i); at >= 0 {
+		verdict, at := r.number(i)
+		findings[i].Verdict = verdict
+		if at != nobody {
 			q := r.quantities[at]
 			findings[i].Found = quote(text[q.start:q.end])
 		}

@@ -39,8 +39,8 @@ func Save(path string, m *Memo) error {
 	}
 	saved, err := Update(path, func(now *Memo) error {
 		if now.Saves != m.Saves {
-			return fmt.Errorf("Saves %d: must be %d, the number of saves of %s: it was saved elsewhere after you loaded it; load it again, or use memo.Update: %w",
-				m.Saves, now.Saves, shown(path), ErrStore)
+			return fmt.Errorf("%s: Saves %d: must be %d, as in the file: it was saved elsewhere after you loaded it; load it again, or use memo.Update: %w",
+				shown(path), m.Saves, now.Saves, ErrStore)
 		}
 		*now = *m
 		return nil

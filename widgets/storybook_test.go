@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/fleetlab/fleetlab/fleet"
+	"github.com/fleetlab/fleetlab/fleet/check"
 	"github.com/fleetlab/fleetlab/fleet/elastic"
+	"github.com/fleetlab/fleetlab/fleet/memo"
 	"github.com/fleetlab/fleetlab/fleet/scenario"
 )
 
@@ -36,6 +38,11 @@ func stories(t testing.TB) map[string]View {
 		"lock": Locked(unanswered, run, Holes(run)), "gap": Gap(guess(60, 0.5), run), "passed": verdict("no other node would leave fewer GPUs over", nil),
 		"notpassed": verdict("no other node would leave fewer GPUs over", errors.New("job 3 (2 GPUs) goes to node 0 and leaves 4 GPUs over; node 2 would leave 0")),
 	}
+	maps.Copy(all, map[string]View{
+		"memo": Memo(memoStory(), memo.Current{"Act I": {"0123456789ab"}}), "memo-empty": Memo(&memo.Memo{Version: memo.Version}, nil),
+		"guide":        RationaleGuide(simulate(t, kill), check.ActIFigures, rubricStory...),
+		"guide-gamble": RationaleGuide(simulate(t, scenario.Gamble(fleet.Default())), check.ActIIFigures),
+	})
 	maps.Copy(all, chartStories(t, run))
 	return all
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/fleetlab/fleetlab/fleet"
 	"github.com/fleetlab/fleetlab/fleet/check"
 	"github.com/fleetlab/fleetlab/fleet/checkpoint"
+	"github.com/fleetlab/fleetlab/fleet/memo"
 	"github.com/fleetlab/fleetlab/fleet/scenario"
 )
 
@@ -84,7 +85,10 @@ func checkRun(name string, run *fleet.Run) error {
 }
 
 // sentinels are what errors are told apart by; they say nothing that a person needs to read at the end of each line.
-var sentinels = []error{fleet.ErrConfig, fleet.ErrPolicy, check.ErrCheck, scenario.ErrPrediction, checkpoint.ErrModel, checkpoint.ErrTrial, ErrRun, ErrCurve}
+var sentinels = []error{
+	fleet.ErrConfig, fleet.ErrPolicy, check.ErrCheck, checkpoint.ErrModel, checkpoint.ErrTrial, memo.ErrMemo, memo.ErrStore, memo.ErrNewer, memo.ErrBusy,
+	scenario.ErrPrediction, ErrCurve, ErrRun,
+}
 
 // errorText is an error as lines for people: one for each joined error, without the sentinels.
 func errorText(err error) []string {

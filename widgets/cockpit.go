@@ -245,7 +245,7 @@ func cockpitPage(run *fleet.Run, g *grid, results []result) (Output, error) {
 		Script template.JS
 	}{
 		fmt.Sprintf("%016x", key.Sum64()), template.CSS(themeCSS), static,
-		template.HTML("<style>" + cockpitCSS + "</style>" + ui), template.HTML(data),
+		template.HTML("<style>" + figuresCSS + cockpitCSS + "</style>" + ui), template.HTML(data),
 		template.JS("(() => {\n\"use strict\";\n" + codecJS + cockpitJS + "})();\n"),
 	})
 	return Output{HTML: html, Text: static.text()}, err

@@ -45,6 +45,9 @@ var codecJS string
 //go:embed cockpit.css
 var cockpitCSS string
 
+//go:embed figures.css
+var figuresCSS string
+
 //go:embed chart.js
 var chartJS string
 

@@ -11,7 +11,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// This file is the only one that talks to the notebook.
+// This file and livewire.go are the only ones that talk to the notebook.
 
 // GoNB's library logs to stderr when its pipe breaks, and any word on stderr costs a student the points of a test cell.
 func init() {
@@ -71,10 +71,13 @@ func send(out Output) {
 }
 
 // flush waits until GoNB has taken everything, but never longer than limit.
-func flush(limit time.Duration) {
+func flush(limit time.Duration) { within(limit, gonbui.Sync) }
+
+// within waits for work to end, but never longer than limit.
+func within(limit time.Duration, work func()) {
 	done := make(chan struct{})
 	go func() {
-		gonbui.Sync()
+		work()
 		close(done)
 	}()
 	select {

@@ -83,7 +83,7 @@ func checkRun(name string, run *fleet.Run) error {
 }
 
 // sentinels are what errors are told apart by; they say nothing that a person needs to read at the end of each line.
-var sentinels = []error{fleet.ErrConfig, fleet.ErrPolicy, check.ErrCheck, scenario.ErrPrediction, ErrRun}
+var sentinels = []error{fleet.ErrConfig, fleet.ErrPolicy, check.ErrCheck, scenario.ErrPrediction, ErrRun, ErrKnob}
 
 // errorText is an error as lines for people: one for each joined error, without the sentinels.
 func errorText(err error) []string {

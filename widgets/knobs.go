@@ -82,7 +82,14 @@ func (k Choice) start() any {
 }
 
 func (k Number) check() error {
-	return checkRange("Number", k.Name, k.Min, k.Max, k.Start, -mostNumber, mostNumber)
+	if err := checkRange("Number", k.Name, k.Min, k.Max, k.Start, -mostNumber, mostNumber); err != nil {
+		return err
+	}
+	// Closer together, float64 has no steps between them.
+	if least := max(1e-12, 1e-9*max(math.Abs(k.Min), math.Abs(k.Max))); k.Max-k.Min < least {
+		return fmt.Errorf("Number %q: Max %v: must be above Min by at least %v: %w", k.Name, k.Max, least, ErrKnob)
+	}
+	return nil
 }
 
 func (k Whole) check() error {

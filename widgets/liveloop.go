@@ -132,8 +132,7 @@ func (s *session) take(m message) ending {
 func (s *session) moved(m message) *liveFrame {
 	v, err := s.last.values.moved(m.At)
 	if err != nil {
-		s.put(liveFrame{values: s.last.values, out: errorOutput(err), seq: m.Seq})
-		return nil
+		return &liveFrame{values: s.last.values, out: errorOutput(err), seq: m.Seq}
 	}
 	return &liveFrame{values: v, seq: m.Seq}
 }
@@ -166,7 +165,12 @@ func (s *session) next() {
 		return
 	}
 	f := *s.wanted
-	s.wanted, s.computing = nil, true
+	s.wanted = nil
+	if f.out != (Output{}) { // it is wrong already
+		s.put(f)
+		return
+	}
+	s.computing = true
 	go func() {
 		f.out = s.compute(f.values)
 		s.done <- f

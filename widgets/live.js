@@ -169,7 +169,16 @@ function live(root, data) {
     say("gone", text);
   }
 
-  let wasWaiting = waiting, pinged = 0;
+  let wasWaiting = waiting, pinged = 0, endedAt = 0;
+
+  // died tells whether the cell has been over for a while, and has not taken its levers with it as it does when it can.
+  function died() {
+    const cell = root.closest(".jp-Cell");
+    if (!cell?.querySelector(".jp-InputArea-prompt") || star(cell)) endedAt = 0;
+    else endedAt ||= performance.now();
+    return endedAt && performance.now() - endedAt > 2 * BEAT_MS;
+  }
+
   function beat() {
     if (!root.isConnected) { // the view is kept elsewhere; a page that is put aside must not hold the kernel
       if (performance.now() - began > CALL_MS) clearInterval(pulse);
@@ -194,8 +203,8 @@ function live(root, data) {
     if (!others) waiting = false;
     send("alive");
     comm?.send("#heartbeat/ping", true);
-    if (performance.now() - heardAt > DEAF_MS && !document.hidden) {
-      end("The kernel is gone or busy with another notebook's levers. The last view stays; run this cell again to take the levers.");
+    if (died() || performance.now() - heardAt > DEAF_MS && !document.hidden) {
+      end("The kernel is gone, or its cell has ended. The last view stays; run this cell again to take the levers.");
     }
   }
 

@@ -29,7 +29,8 @@ func Summary(run *fleet.Run) View {
 
 // summaryCSS takes the place of what the cockpit's shadow tree keeps away: the notebook's own rules for lists and tables.
 const summaryCSS = `padding: 4px 0; font-variant-numeric: tabular-nums; container: cockpit / inline-size;
-ul { list-style: none; margin: 5px 0 0; padding: 0; }
+&.fleet-view ul.legend { list-style: none; margin: 5px 0 0; padding: 0; }
+&.fleet-view ul.legend li { margin: 0; }
 p, dl { margin: 4px 0; }
 .badges { flex-wrap: wrap; margin-bottom: 8px; }
 .badge small { white-space: normal; }

@@ -4,7 +4,7 @@
 const SEND_MS = 150; // between two moves
 const BEAT_MS = 1000; // between two signs of life
 const DEAF_MS = 7000; // without an answer of the kernel's
-const CALL_MS = 20000; // until the page gives up calling
+const CALL_MS = 20000; // until the page gives up calling, where it cannot see whether the cell runs
 
 // GoNB opens its socket at ws://host/api/kernels/…, where there is none under a base URL or https, and it uses crypto.randomUUID, which
 // browsers have on https and localhost only. Both are mended before it connects, in every case in which they would fail.
@@ -86,6 +86,7 @@ function build(root, data) {
 
 function live(root, data) {
   const ui = build(root, data), address = "/fleetlab/live/" + data.key, began = performance.now();
+  const hint = root.querySelector("p"), note = document.createElement("p");
   let shown = false, over = false, seq = 0, seen = 0, sentAt = 0, touchedAt = 0, movedAt = 0, timer = 0, heardAt = began, waiting = othersWait(root), comm = null;
 
   const send = (kind, more) => {
@@ -115,6 +116,20 @@ function live(root, data) {
     comm.subscribe("#heartbeat/pong", () => { heardAt = performance.now(); });
   }
 
+  // calling tells whether the cell can still answer for the first time: it may compute its first view for long.
+  function calling() {
+    const cell = root.closest(".jp-Cell");
+    return cell ? star(cell) : performance.now() - began < CALL_MS;
+  }
+
+  // giveUp leaves the hint alone in its place.
+  function giveUp() {
+    clearInterval(pulse);
+    root.dataset.ready = "no";
+    hint.hidden = false;
+    note.remove();
+  }
+
   function read() {
     const out = view();
     if (!out || out.dataset.heard !== "true") return;
@@ -122,8 +137,7 @@ function live(root, data) {
       shown = true;
       seq = seen = Number(out.dataset.seq);
       place(out.dataset.at.split(" ").map(Number));
-      root.querySelector("p").hidden = true;
-      root.append(ui.host);
+      note.replaceWith(ui.host);
       root.dataset.ready = "yes";
       heardAt = performance.now();
     }
@@ -180,15 +194,16 @@ function live(root, data) {
   }
 
   function beat() {
-    if (!root.isConnected) { // the view is kept elsewhere; a page that is put aside must not hold the kernel
+    if (!root.isConnected) { // closed, or replaced by what the cell leaves behind
       if (performance.now() - began > CALL_MS) clearInterval(pulse);
       return;
     }
     attach();
     read();
     if (!shown) {
-      if (performance.now() - began > CALL_MS) clearInterval(pulse);
-      else send("hello", { waiting });
+      if (!calling()) return giveUp();
+      waiting = wasWaiting = othersWait(root);
+      send("hello", { waiting });
       return;
     }
     tell();
@@ -208,6 +223,9 @@ function live(root, data) {
     }
   }
 
+  hint.hidden = true;
+  note.textContent = "Calling the kernel …";
+  root.append(note);
   const pulse = setInterval(beat, 100);
   for (const lever of ui.levers) lever.addEventListener("input", turned);
   for (const kind of ["pointerdown", "pointermove", "keydown", "focusin"]) ui.form.addEventListener(kind, touch);

@@ -148,7 +148,7 @@ func TestTheFunctionCannotBreakTheCell(t *testing.T) {
 func fakeSession() (*session, *[]liveFrame) {
 	var shown []liveFrame
 	s := &session{
-		limits: liveLimits, retry: func() {}, show: func(f liveFrame) { shown = append(shown, f) },
+		limits: liveLimits, came: time.Now(), retry: func() {}, show: func(f liveFrame) { shown = append(shown, f) },
 		compute: func(v Values) Output {
 			time.Sleep(time.Duration(v.Whole("pods")) * time.Second)
 			return Output{Text: fmt.Sprint(v.Number("load"))}
@@ -210,7 +210,7 @@ func TestALiveCellEnds(t *testing.T) {
 		least, most time.Duration
 	}{
 		"nobody answers":           {nil, nobody, 2 * time.Second, 3 * time.Second},
-		"other cells wait":         {beats(forever, false, map[time.Duration]message{50*time.Millisecond + 1: {Kind: "hello", Waiting: true}}), queued, 2 * time.Second, 3100 * time.Millisecond},
+		"other cells wait":         {beats(forever, false, map[time.Duration]message{50*time.Millisecond + 1: {Kind: "hello", Waiting: true}}), queued, 2 * time.Second, 3 * time.Second},
 		"cells begin to wait":      {beats(forever, false, map[time.Duration]message{time.Minute: {Kind: "wait"}}), queued, 62 * time.Second, 64 * time.Second},
 		"a hand stops that":        {beats(forever, false, map[time.Duration]message{50*time.Millisecond + 1: {Kind: "hello", Waiting: true}, time.Second: {Kind: "touch"}}), idle, 10 * time.Minute, 10*time.Minute + 2*time.Second},
 		"quiet":                    {beats(forever, false, nil), idle, 10 * time.Minute, 10*time.Minute + time.Second},

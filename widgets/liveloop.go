@@ -35,7 +35,7 @@ type limits struct {
 }
 
 var liveLimits = limits{
-	answer: 2500 * time.Millisecond, queue: 3 * time.Second, quiet: 10 * time.Minute, gone: 15 * time.Second, hidden: 90 * time.Second,
+	answer: 2500 * time.Millisecond, queue: 2700 * time.Millisecond, quiet: 10 * time.Minute, gone: 15 * time.Second, hidden: 90 * time.Second,
 	gap: 250 * time.Millisecond,
 }
 
@@ -65,7 +65,8 @@ type session struct {
 	done              chan liveFrame
 	heard, hidden     bool
 	retried           bool
-	seq               int // of the newest move
+	seq               int       // of the newest move
+	came              time.Time // when the cell began, before its first view
 	began, life, hand time.Time
 	shown             time.Time
 	deadline          time.Time // for a hand, while other cells wait
@@ -106,8 +107,11 @@ func (s *session) take(m message) ending {
 	s.life, s.hidden = now, m.Hidden
 	switch m.Kind {
 	case "hello":
-		if !s.heard && m.Waiting {
-			s.deadline = s.began.Add(s.limits.queue)
+		if !s.heard && m.Waiting { // the first view has taken its part of the time, but not all of it
+			s.deadline = s.came.Add(s.limits.queue)
+			if least := now.Add(s.limits.queue / 3); s.deadline.Before(least) {
+				s.deadline = least
+			}
 		}
 		s.heard = true
 		s.last.seq = s.seq // a page that has built its levers anew counts on from here

@@ -35,7 +35,8 @@ func sendTo(place string, out Output) {
 	gonbui.SendData(&protocol.DisplayData{Data: data, DisplayID: place})
 }
 
-// listen passes on what the page says. GoNB's own package for this writes to stderr when a value is not what it expects.
+// listen passes on what the page says once ask has made GoNB call it: after the first view, since GoNB reads nothing while it waits for
+// the page to answer. GoNB's own package for this writes to stderr when a value is not what it expects.
 func listen(address string) (in chan message, ask func()) {
 	in = make(chan message, 64)
 	gonbui.OnCommValueUpdate = func(value *protocol.CommValue) {
@@ -70,9 +71,10 @@ func liveInNotebook(v Values, f func(Values) (View, error), interrupt chan os.Si
 	if err != nil {
 		fail(fmt.Errorf("levers: %w", err))
 	}
+	in, ask := listen("/fleetlab/live/" + key) // before the first word is sent, which starts the reader
 	sendTo(levers, out)
 	s := session{
-		limits: liveLimits, compute: func(v Values) Output { return compute(f, v) },
+		limits: liveLimits, came: time.Now(), retry: ask, compute: func(v Values) Output { return compute(f, v) },
 		show: func(f liveFrame) { sendTo(view, viewOutput(key, f)) },
 	}
 	s.last.values = v
@@ -82,9 +84,7 @@ func liveInNotebook(v Values, f func(Values) (View, error), interrupt chan os.Si
 	select {
 	case s.last.out = <-first:
 		s.show(s.last)
-		in, ask := listen("/fleetlab/live/" + key)
-		s.retry = ask
-		ask()
+		s.retry()
 		why = s.run(in, interrupt)
 	case <-interrupt:
 		s.last.out = interrupted()

@@ -30,7 +30,7 @@ func stories(t testing.TB) map[string]View {
 	return map[string]View{
 		"cockpit": Cockpit(run), "cockpit-migrate": Cockpit(simulate(t, migrate)), "cockpit-own": Cockpit(simulate(t, own)),
 		"cockpit-empty": Cockpit(simulate(t, empty)), "compare": Compare(simulate(t, kill), simulate(t, migrate)),
-		"holes": Holes(run), "error": Cockpit(nil), "init": Init(),
+		"holes": Holes(run), "error": Cockpit(nil), "init": Init(), "summary": Summary(run),
 		"lock": Locked(unanswered, run, Holes(run)), "gap": Gap(guess(60, 0.5), run), "passed": verdict("no other node would leave fewer GPUs over", nil),
 		"notpassed": verdict("no other node would leave fewer GPUs over", errors.New("job 3 (2 GPUs) goes to node 0 and leaves 4 GPUs over; node 2 would leave 0")),
 	}

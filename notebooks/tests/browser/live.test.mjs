@@ -1,7 +1,10 @@
 // Live levers in a browser: a kernel that computes while a person turns knobs, behind a base URL as on a hub, and everything that can come
 // between the two. Without a browser the same cell has to end by itself.
 import assert from 'node:assert/strict'
+import { webcrypto } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
+import { runInNewContext } from 'node:vm'
 import { execute, newPage, openBrowser, openNotebook, outputOf, outputTexts, runAll, runCell, save, screenshot, startLab } from './harness.mjs'
 
 const imports = `import (
@@ -101,6 +104,29 @@ async function open(name) {
   return page
 }
 
+// On https, and on http beyond localhost, there is no server here: the script alone is run, in a page of the least that it asks for.
+test('the address of GoNB\'s websocket and its random numbers are mended on every page', async () => {
+  const script = await readFile(new URL('../../../widgets/live.js', import.meta.url), 'utf8')
+  const path = '/api/kernels/1234/channels'
+  for (const [page, baseUrl, want] of [
+    ['https://hub.edu/user/a/lab', '/user/a/', `wss://hub.edu/user/a${path}`], ['http://hub.edu/user/a/lab', '/user/a/', `ws://hub.edu/user/a${path}`],
+    ['https://hub.edu:8443/lab', '/', `wss://hub.edu:8443${path}`], ['http://localhost:8888/lab', '/', `ws://localhost:8888${path}`],
+  ]) {
+    const window = { WebSocket: class { static OPEN = 1; constructor(url, protocols) { Object.assign(this, { url, protocols }) } } }
+    const crypto = { getRandomValues: (bytes) => webcrypto.getRandomValues(bytes) }
+    const document = { getElementById: () => ({ textContent: JSON.stringify({ baseUrl }) }), querySelectorAll: () => [] }
+    const run = () => runInNewContext(script, { window, document, crypto, URL, location: new URL(page) })
+    run()
+    run() // a second cell mends nothing twice
+    const { host } = new URL(page)
+    assert.equal(new window.WebSocket(`ws://${host}${path}`).url, want)
+    assert.equal(new window.WebSocket(`wss://${host}/elsewhere`, ['v1']).protocols[0], 'v1')
+    assert.equal(new window.WebSocket('ws://other/api/kernels/1').url, 'ws://other/api/kernels/1')
+    assert.ok(new window.WebSocket(want) instanceof window.WebSocket && window.WebSocket.OPEN === 1)
+    assert.match(crypto.randomUUID(), /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+  }
+})
+
 test('each knob moves the view, behind a base URL; errors leave the levers; Stop leaves a still view', async () => {
   const page = await open('knobs')
   const began = now()
@@ -178,7 +204,7 @@ test('Run All is held up for 3 s at most, and not ended under a hand', async () 
   await runAll(page)
   const held = await page.evaluate(() => window.liveTimes.left - window.liveTimes.came)
   console.log(`Run All was held up for ${Math.round(held)} ms`)
-  assert.ok(held > 2000 && held < 4000, 'Run All was held up')
+  assert.ok(held > 1500 && held < 4500, `Run All was held up for ${held} ms`) // 3 s by the cell's clock; busy machines draw late
   assert.match((await outputTexts(page))[2], /the cell after/)
   assert.match((await outputTexts(page))[1], /not live now/)
   const t = now(), all = runAll(page)

@@ -87,7 +87,7 @@ func (k Number) check() error {
 	}
 	// Closer together, float64 has no steps between them.
 	if least := max(1e-12, 1e-9*max(math.Abs(k.Min), math.Abs(k.Max))); k.Max-k.Min < least {
-		return fmt.Errorf("Number %q: Max %v: must be above Min by at least %v: %w", k.Name, k.Max, least, ErrKnob)
+		return fmt.Errorf("%s %q: Max %v: must be above Min by at least %v: %w", "Number", k.Name, k.Max, least, ErrKnob)
 	}
 	return nil
 }
@@ -106,32 +106,35 @@ func checkRange[T int | float64 | time.Duration](kind, name string, low, high, s
 		return fmt.Errorf("%s %q: %s %v: must be between %v and %v: %w", kind, name, field, is, from, to, ErrKnob)
 	}
 	switch {
-	case !(low >= lowest && low <= highest):
+	case !inside(low, lowest, highest):
 		return bad("Min", low, lowest, highest)
-	case !(high >= lowest && high <= highest):
+	case !inside(high, lowest, highest):
 		return bad("Max", high, lowest, highest)
 	case low >= high:
 		return fmt.Errorf("%s %q: Min %v: must be below Max %v: %w", kind, name, low, high, ErrKnob)
-	case !(start >= low && start <= high):
+	case !inside(start, low, high):
 		return bad("Start", start, low, high)
 	}
 	return nil
 }
 
+// inside is false for NaN.
+func inside[T int | float64 | time.Duration](x, low, high T) bool { return x >= low && x <= high }
+
 func (k Choice) check() error {
 	if n := len(k.Options); n < 2 || n > mostOptions {
-		return fmt.Errorf("Choice %q: %d Options: must be between 2 and %d: %w", k.Name, n, mostOptions, ErrKnob)
+		return fmt.Errorf("%s %q: %d Options: must be between 2 and %d: %w", "Choice", k.Name, n, mostOptions, ErrKnob)
 	}
 	for i, o := range k.Options {
 		if err := checkName(o); err != nil {
-			return fmt.Errorf("Choice %q: Options[%d] %q: %w", k.Name, i, o, err)
+			return fmt.Errorf("%s %q: Options[%d] %q: %w", "Choice", k.Name, i, o, err)
 		}
 		if slices.Index(k.Options, o) < i {
-			return fmt.Errorf("Choice %q: Options[%d] %q: is there twice: %w", k.Name, i, o, ErrKnob)
+			return fmt.Errorf("%s %q: Options[%d] %q: is there twice: %w", "Choice", k.Name, i, o, ErrKnob)
 		}
 	}
 	if k.Start != "" && !slices.Contains(k.Options, k.Start) {
-		return fmt.Errorf("Choice %q: Start %q: must be one of %s: %w", k.Name, k.Start, strings.Join(k.Options, ", "), ErrKnob)
+		return fmt.Errorf("%s %q: Start %q: must be one of %s: %w", "Choice", k.Name, k.Start, strings.Join(k.Options, ", "), ErrKnob)
 	}
 	return nil
 }

@@ -127,7 +127,7 @@ func TestTheFunctionCannotBreakTheCell(t *testing.T) {
 	v := newValues(goodKnobs())
 	for want, f := range map[string]func(Values) (View, error){
 		"Checkpoint 0s": func(Values) (View, error) {
-			return nil, fmt.Errorf("Checkpoint 0s: must be longer: %w", fleet.ErrConfig)
+			return nil, fmt.Errorf("%s 0s: must be longer: %w", "Checkpoint", fleet.ErrConfig)
 		},
 		"the function panicked: not answered":   func(Values) (View, error) { panic("not answered") },
 		"index out of range [3] with length 0":  func(Values) (View, error) { return nil, fmt.Errorf("%v", []int{}[v.Whole("pods")-4]) },

@@ -32,19 +32,19 @@ func (s Students) check(c *fleet.Config) error {
 	}
 	for i, rate := range s.PerHour {
 		if !(rate > 0 && rate <= mostPerHour) {
-			return fmt.Errorf("PerHour[%d] %v: must be above 0 and at most %v: %w", i, rate, mostPerHour, fleet.ErrConfig)
+			return fmt.Errorf("%s[%d] %v: must be above 0 and at most %v: %w", "PerHour", i, rate, mostPerHour, fleet.ErrConfig)
 		}
 	}
 	if n := s.expected(c.Horizon); n > mostStudents {
-		return fmt.Errorf("PerHour comes to %.0f jobs by %v: must be at most %.0f: %w", n, c.Horizon, mostStudents, fleet.ErrConfig)
+		return fmt.Errorf("%s comes to %.0f jobs by %v: must be at most %.0f: %w", "PerHour", n, c.Horizon, mostStudents, fleet.ErrConfig)
 	}
 	var all float64
 	for i, z := range s.Sizes {
 		if z.GPUs < 1 || z.GPUs > c.Topology.GPUsPerNode {
-			return fmt.Errorf("Sizes[%d].GPUs %d: must be between 1 and the %d of a node: %w", i, z.GPUs, c.Topology.GPUsPerNode, fleet.ErrConfig)
+			return fmt.Errorf("%s[%d].GPUs %d: must be between 1 and the %d of a node: %w", "Sizes", i, z.GPUs, c.Topology.GPUsPerNode, fleet.ErrConfig)
 		}
 		if !(z.Share >= 0 && z.Share <= 1) {
-			return fmt.Errorf("Sizes[%d].Share %v: must be between 0 and 1: %w", i, z.Share, fleet.ErrConfig)
+			return fmt.Errorf("%s[%d].Share %v: must be between 0 and 1: %w", "Sizes", i, z.Share, fleet.ErrConfig)
 		}
 		all += z.Share
 	}

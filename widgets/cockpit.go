@@ -275,7 +275,7 @@ func cockpitPage(run *fleet.Run, g *grid, results []result) (Output, error) {
 		Script template.JS
 	}{
 		fmt.Sprintf("%016x", key.Sum64()), template.CSS(themeCSS), static,
-		template.HTML("<style>" + cockpitCSS + placesCSS + "</style>" + ui), template.HTML(data),
+		template.HTML("<style>" + figuresCSS + cockpitCSS + placesCSS + "</style>" + ui), template.HTML(data),
 		script(codecJS, heatmapJS, cockpitJS),
 	})
 	return Output{HTML: html, Text: static.text()}, err

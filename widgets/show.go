@@ -11,7 +11,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// This file is the only one that talks to the notebook.
+// This file and livewire.go are the only ones that talk to the notebook.
 
 // GoNB's library logs to stderr when its pipe breaks, and any word on stderr costs a student the points of a test cell.
 func init() {
@@ -70,12 +70,12 @@ type progress struct {
 	id          string // of the place, "" as long as the view has been quick
 }
 
-// A view that is done within soon shows no bar; later the bar moves no more often than each beat.
-const soon, beat = 700 * time.Millisecond, 250 * time.Millisecond
+// A view that is done within soon shows no bar; later the bar moves no more often than each pace.
+const soon, pace = 700 * time.Millisecond, 250 * time.Millisecond
 
 func (p *progress) tell(done, all int) {
 	now := time.Now()
-	if !gonbui.IsNotebook || done == all || now.Sub(p.began) < soon || now.Sub(p.last) < beat {
+	if !gonbui.IsNotebook || done == all || now.Sub(p.began) < soon || now.Sub(p.last) < pace {
 		return
 	}
 	if p.last = now; p.id == "" {
@@ -117,10 +117,13 @@ func (p *progress) send(out Output) {
 }
 
 // flush waits until GoNB has taken everything, but never longer than limit.
-func flush(limit time.Duration) {
+func flush(limit time.Duration) { within(limit, gonbui.Sync) }
+
+// within waits for work to end, but never longer than limit.
+func within(limit time.Duration, work func()) {
 	done := make(chan struct{})
 	go func() {
-		gonbui.Sync()
+		work()
 		close(done)
 	}()
 	select {

@@ -34,7 +34,7 @@ func stories(t testing.TB) map[string]View {
 		"cockpit": Cockpit(run), "cockpit-migrate": Cockpit(simulate(t, migrate)), "cockpit-own": Cockpit(simulate(t, own)),
 		"cockpit-empty": Cockpit(simulate(t, fleet.Default())), "cockpit-gamble": Cockpit(simulate(t, scenario.Gamble(fleet.Default()))),
 		"cockpit-rescale": Cockpit(simulate(t, spike)), "cockpit-mixed": Cockpit(simulate(t, rings(1, 0))),
-		"compare": Compare(simulate(t, kill), simulate(t, migrate)), "error": Cockpit(nil), "init": Init(),
+		"compare": Compare(simulate(t, kill), simulate(t, migrate)), "error": Cockpit(nil), "init": Init(), "summary": Summary(run), "summary-rescale": Summary(simulate(t, spike)),
 		"lock": Locked(unanswered, run, Holes(run)), "gap": Gap(guess(60, 0.5), run), "passed": verdict("no other node would leave fewer GPUs over", nil),
 		"notpassed": verdict("no other node would leave fewer GPUs over", errors.New("job 3 (2 GPUs) goes to node 0 and leaves 4 GPUs over; node 2 would leave 0")),
 	}

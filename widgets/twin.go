@@ -3,6 +3,7 @@ package widgets
 import (
 	"fmt"
 	"html/template"
+	"io"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -12,19 +13,35 @@ import (
 
 // staticTwin is a cockpit without scripts: a picture and tables of the run's own setting, and a table of all others.
 type staticTwin struct {
-	Figures  figures
+	portrait
 	Setting  string
 	Tau      string
 	Levers   []string // the levers that have more than one position
-	Picture  template.URL
-	Alt      string
-	Width    int
-	Height   int
-	Time     string
-	Counts   string
 	Settings []settingRow
 	Log      []logRow
 	More     string
+}
+
+// portrait is a run at the instant when it matters: its figures, and a picture of the fleet.
+type portrait struct {
+	Figures figures
+	Picture template.URL
+	Alt     string
+	Width   int
+	Height  int
+	Time    string
+	Counts  string
+}
+
+func portraitOf(run *fleet.Run, f figures) (portrait, error) {
+	snap := run.At(momentOfTruth(run))
+	picture, w, h, err := mapPicture(run, snap)
+	if err != nil {
+		return portrait{}, err
+	}
+	p := portrait{Figures: f, Picture: template.URL(picture), Width: w, Height: h, Time: clock(snap.At), Counts: countsOf(&run.Config, snap)}
+	p.Alt = fmt.Sprintf("Heatmap of the fleet at %s: %s", p.Time, p.Counts)
+	return p, nil
 }
 
 type settingRow struct {
@@ -45,16 +62,13 @@ const longest = 150
 
 func staticOf(run *fleet.Run, g *grid, results []result) (staticTwin, error) {
 	c, own := &run.Config, g.Settings[g.Initial]
-	snap := run.At(momentOfTruth(run))
-	picture, w, h, err := mapPicture(run, snap)
+	p, err := portraitOf(run, results[g.Initial].figures)
 	if err != nil {
 		return staticTwin{}, err
 	}
 	s := staticTwin{
-		Figures: results[g.Initial].figures, Setting: strings.Join(g.positions(own), ", "), Tau: interval(c.Checkpoint),
-		Levers: g.names(), Picture: template.URL(picture), Width: w, Height: h, Time: clock(snap.At), Counts: countsOf(c, snap),
+		portrait: p, Setting: strings.Join(g.positions(own), ", "), Tau: interval(c.Checkpoint), Levers: g.names(),
 	}
-	s.Alt = fmt.Sprintf("Heatmap of the fleet at %s: %s", s.Time, s.Counts)
 	for i, x := range g.Settings {
 		if x.Tau == own.Tau {
 			s.Settings = append(s.Settings, rowOf(g, i, results[i]))
@@ -135,19 +149,9 @@ func (s staticTwin) text() string {
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	line := func(cells ...string) { fmt.Fprintln(w, strings.Join(cells, "\t")) }
 	fmt.Fprintln(&b, "Lab 08: The Fleet Orchestrator – Cloud Titan (Exaflop Scale)")
-	for _, x := range s.Figures.Badges {
-		fmt.Fprintf(&b, "%s %s: %s (%s)\n", x.Sign, x.Rule, x.verdict(), x.Note)
-	}
+	s.writeBadges(&b)
 	fmt.Fprintf(&b, "Setting: %s.\n", s.Setting)
-	fmt.Fprintf(&b, "The fleet at %s: %s.\n\n", s.Time, s.Counts)
-	for _, k := range s.Figures.Cards {
-		line(k.Definition.Name, k.Headline, k.Sub)
-	}
-	line()
-	line("GPU-time", "GPU-h", "share", "cost")
-	for _, p := range s.Figures.Parts {
-		line(p.Name, p.Hours, p.Text, p.Cost)
-	}
+	s.writeFigures(w)
 	line()
 	line(append(slices.Clone(s.Levers), "fragmentation", "goodput", "SLA", "big job waits", "students p95", "cluster MFU", "wasted")...)
 	for _, r := range s.Settings {
@@ -164,4 +168,23 @@ func (s staticTwin) text() string {
 		fmt.Fprintln(&b, s.More)
 	}
 	return strings.ReplaceAll(b.String(), nbsp, " ")
+}
+
+// writeBadges writes a line for each badge.
+func (p portrait) writeBadges(b io.Writer) {
+	for _, x := range p.Figures.Badges {
+		fmt.Fprintf(b, "%s %s: %s (%s)\n", x.Sign, x.Rule, x.verdict(), x.Note)
+	}
+}
+
+// writeFigures writes what the picture shows, the cards and the bar; w makes columns of tabs.
+func (p portrait) writeFigures(w io.Writer) {
+	fmt.Fprintf(w, "The fleet at %s: %s.\n\n", p.Time, p.Counts)
+	for _, k := range p.Figures.Cards {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", k.Definition.Name, k.Headline, k.Sub)
+	}
+	fmt.Fprintf(w, "\nGPU-time\tGPU-h\tshare\tcost\n")
+	for _, x := range p.Figures.Parts {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", x.Name, x.Hours, x.Text, x.Cost)
+	}
 }

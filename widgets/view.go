@@ -50,6 +50,9 @@ var codecJS string
 //go:embed cockpit.css
 var cockpitCSS string
 
+//go:embed figures.css
+var figuresCSS string
+
 //go:embed chart.js
 var chartJS string
 
@@ -87,7 +90,7 @@ func checkRun(name string, run *fleet.Run) error {
 // sentinels are what errors are told apart by; they say nothing that a person needs to read at the end of each line.
 var sentinels = []error{
 	fleet.ErrConfig, fleet.ErrPolicy, check.ErrCheck, checkpoint.ErrModel, checkpoint.ErrTrial, memo.ErrMemo, memo.ErrStore, memo.ErrNewer, memo.ErrBusy,
-	scenario.ErrPrediction, ErrCurve, ErrRun,
+	scenario.ErrPrediction, ErrCurve, ErrKnob, ErrRun,
 }
 
 // errorText is an error as lines for people: one for each joined error, without the sentinels.

@@ -67,7 +67,11 @@ const longestActI = 31 * 24 * time.Hour
 // Fragmented is Act I: c with a day of student jobs, one high-priority gang, and the node failures of that day. A config that is not
 // valid comes back without jobs, so that fleet.Simulate says what is wrong with it; so does one whose Horizon is beyond a month, for which
 // there would be a million students.
-func Fragmented(c fleet.Config) fleet.Config {
+func Fragmented(c fleet.Config) fleet.Config { return FragmentedBy(c, ActIStudents) }
+
+// FragmentedBy is Act I with students of another kind: more or fewer of them, other sizes, other run times. What cannot be drawn comes
+// back without jobs, and fleet.Simulate says why.
+func FragmentedBy(c fleet.Config, s Students) fleet.Config {
 	c.Jobs, c.Faults, c.Big, c.Unfit = nil, nil, 0, nil
 	if c.Validate() != nil {
 		return c
@@ -76,7 +80,10 @@ func Fragmented(c fleet.Config) fleet.Config {
 		c.Unfit = fmt.Errorf("%s %v: must be between 1s and %v in Act I: %w", "Horizon", c.Horizon, longestActI, fleet.ErrConfig)
 		return c
 	}
-	c.Jobs = ActIStudents.jobs(c.Seed, c.Horizon)
+	if c.Unfit = s.check(&c); c.Unfit != nil {
+		return c
+	}
+	c.Jobs = s.jobs(c.Seed, c.Horizon)
 	big := ActIBig
 	big.ID = len(c.Jobs) + 1
 	at, _ := slices.BinarySearchFunc(c.Jobs, big.Arrival, func(j fleet.Job, t time.Duration) int { return int(j.Arrival - t) })

@@ -40,8 +40,9 @@ lint: need ## check the Go code with golangci-lint
 	@$(PREPARE) lint
 	@if [ -x .venv/bin/golangci-lint ]; then .venv/bin/golangci-lint run --allow-parallel-runners ./...; fi
 
-bench: need ## run the Go benchmarks
+bench: need ## run the Go benchmarks, and the cockpit's in Chromium if make test has set that up
 	@go test -run '^$$' -bench . -benchmem ./...
+	@if [ -d notebooks/tests/browser/node_modules ]; then go test ./widgets -run Storybook && node notebooks/tests/browser/bench.mjs; fi
 
 fmt: need ## format the Go code
 	@gofmt -l -w fleet widgets

@@ -51,7 +51,7 @@ function cockpit(root, data) {
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
   const map = $(".map"), strip = $(".strip"), timer = $("[data-lever=time]"), tau = $("[data-lever=checkpoint]");
   const heat = heatmap(map, $(".over"), topo);
-  const at = { policy: 0, preempt: 0, defrag: 0, strategy: 0, tau: 0, t: grid.start, gpu: -1, job: -1, playing: 0 };
+  const at = { policy: 0, preempt: 0, defrag: 0, strategy: 0, tau: 0, t: grid.start, gpu: -1, job: -1, playing: 0, scrolling: 0 };
   let setting = -1, snap = null, strips = new Map(), ink = null, log = [], past = 0;
 
   // Levers.
@@ -295,8 +295,14 @@ function cockpit(root, data) {
     for (const li of list.querySelectorAll(".now")) if (Number(li.dataset.at) !== now) li.classList.remove("now");
     let first = n;
     while (first > 0 && log[first - 1].t === now) log[--first].li.classList.add("now");
-    if (!n) return;
-    const li = log[first].li, top = li.offsetTop - list.offsetTop; // within the list: the page must not move
+    cancelAnimationFrame(at.scrolling); // to ask where an entry stands costs a layout of the whole cockpit
+    if (n) at.scrolling = requestAnimationFrame(() => scrollTo(list, log[first]?.li));
+  }
+
+  // scrollTo brings an entry into sight within the list: the page must not move.
+  function scrollTo(list, li) {
+    if (!li?.isConnected) return;
+    const top = li.offsetTop - list.offsetTop;
     if (top < list.scrollTop || top + li.offsetHeight > list.scrollTop + list.clientHeight) list.scrollTop = top - 30;
   }
 

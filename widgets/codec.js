@@ -120,13 +120,23 @@ function unpackRun(bytes, at, topo, jobs, horizon, s) {
 
 // setOf is the list of a span's nodes, or null if they are consecutive. old is the job's list before that.
 function setOf(next, old) {
-  const list = [], ends = [0, 0];
-  for (let runs = next(); runs > 0; runs--) {
-    const v = next(), kind = v % 2, from = ends[kind] + unzigzag(next());
-    ends[kind] = from + (v - kind) / 2;
-    for (let i = from; i < ends[kind]; i++) list.push(kind ? old[i] : i);
+  const runs = [], ends = [0, 0];
+  let total = 0;
+  for (let n = next(); n > 0; n--) {
+    const v = next(), kind = v % 2, from = ends[kind] + unzigzag(next()), count = (v - kind) / 2;
+    ends[kind] = from + count;
+    total += count;
+    runs.push(kind, from, count);
   }
-  return list.length ? Int32Array.from(list) : null;
+  if (!total) return null;
+  const list = new Int32Array(total);
+  for (let r = 0, at = 0; r < runs.length; r += 3) {
+    const [kind, from, count] = [runs[r], runs[r + 1], runs[r + 2]];
+    if (kind) list.set(old.subarray(from, from + count), at);
+    else for (let i = 0; i < count; i++) list[at + i] = from + i;
+    at += count;
+  }
+  return list;
 }
 
 // eachNode calls f with each node of span i, in order, and its position.
@@ -147,11 +157,11 @@ function endOf(start, work, write, phase, s) {
   return t;
 }
 
-function bitCount(x) {
-  let n = 0;
-  for (; x; x &= x - 1) n++;
-  return n;
-}
+// The number of bits of each mask of a node, which has at most 16 GPUs.
+const BITS = new Uint8Array(1 << 16);
+for (let i = 1; i < BITS.length; i++) BITS[i] = BITS[i >> 1] + (i & 1);
+
+function bitCount(mask) { return BITS[mask]; }
 
 // guesser replays the occupation of the fleet.
 function guesser(topo, outages, run) {
@@ -169,9 +179,11 @@ function guesser(topo, outages, run) {
     else list[n >>> 5] &= ~(1 << (n & 31));
   };
   const set = (n, mask) => {
-    file(n, false);
+    const was = BITS[full & ~used[n]], is = BITS[full & ~mask];
     used[n] = mask;
-    file(n, true);
+    if (was === is || down[n]) return;
+    byFree[was][n >>> 5] &= ~(1 << (n & 31));
+    byFree[is][n >>> 5] |= 1 << (n & 31);
   };
   // first and last are the lowest and the highest node in any of these lists.
   const first = (lists) => {
@@ -204,7 +216,8 @@ function guesser(topo, outages, run) {
       heap[i] = heap[c];
       i = c;
     }
-    eachNode(run, top, (k) => set(k, used[k] & ~run.mask[top]));
+    const keep = ~run.mask[top];
+    eachNode(run, top, (k) => set(k, used[k] & keep));
   };
 
   return {
@@ -257,7 +270,8 @@ function guesser(topo, outages, run) {
       return m;
     },
     place(i) {
-      eachNode(run, i, (k) => set(k, used[k] | run.mask[i]));
+      const mask = run.mask[i];
+      eachNode(run, i, (k) => set(k, used[k] | mask));
       let c = heap.push(i) - 1;
       for (; c && end[heap[(c - 1) >> 1]] > end[i]; c = (c - 1) >> 1) heap[c] = heap[(c - 1) >> 1];
       heap[c] = i;

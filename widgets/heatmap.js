@@ -90,23 +90,29 @@ function heatmap(canvas, over, topo) {
   const per = topo.gpus, g = canvas.getContext("2d"), top = over.getContext("2d");
   let layout = null, drawn = null;
 
-  // stamps holds each look of a cell once: copying a picture is faster than drawing it.
-  let stamps = null;
+  // stamps holds each look of a cell, and of a node whose GPUs are all alike: copying a picture is faster than drawing it, and one for a
+  // node faster than eight.
+  let stamps = null, columns = null;
   function cut(ink) {
-    stamps = [IDLE, WORKING, FAILED, STRANDED].map((state) => {
-      const c = document.createElement("canvas");
-      c.width = Math.max(1, layout.w);
-      c.height = Math.max(1, layout.h);
+    const paper = (height) => Object.assign(document.createElement("canvas"), { width: Math.max(1, layout.w), height: Math.max(1, height) });
+    const states = [IDLE, WORKING, FAILED, STRANDED];
+    stamps = states.map((state) => {
+      const c = paper(layout.h);
       drawCell(c.getContext("2d"), ink, state, 0, 0, layout.w, layout.h);
+      return c;
+    });
+    columns = states.map((state) => {
+      const c = paper(layout.high), g = c.getContext("2d");
+      for (let k = 0; k < per; k++) g.drawImage(stamps[state], 0, k * layout.row);
       return c;
     });
   }
 
   // fit makes the layout anew if the size has changed, or if all is to be drawn anew; false if there is no room at all.
   function fit(ink, anew) {
+    if (layout && !anew) return true; // to ask for the width costs a layout of the whole cockpit; when it changes, all is drawn anew
     if (!canvas.clientWidth) return false;
     const dpr = window.devicePixelRatio || 1, width = Math.round(canvas.clientWidth * dpr);
-    if (layout && layout.width === width && !anew) return true;
     layout = mapLayout(topo, width, dpr);
     size(canvas, width, layout.height, dpr);
     size(over, width, layout.height, dpr);
@@ -124,13 +130,19 @@ function heatmap(canvas, over, topo) {
   function draw(state, ink, anew) {
     if (!fit(ink, anew)) return 0;
     let cells = 0;
-    for (let i = 0; i < state.length; i++) {
-      if (drawn[i] === state[i]) continue;
-      drawn[i] = state[i];
-      const n = Math.floor(i / per);
-      g.drawImage(stamps[state[i]], layout.x[n], layout.y[n] + i % per * layout.row);
-      cells++;
+    for (let n = 0; n < topo.nodes; n++) {
+      const from = n * per;
+      let changed = 0, alike = true;
+      for (let i = from; i < from + per; i++) {
+        changed += drawn[i] !== state[i];
+        alike = alike && state[i] === state[from];
+      }
+      if (!changed) continue;
+      cells += changed;
+      if (alike) g.drawImage(columns[state[from]], layout.x[n], layout.y[n]);
+      else for (let k = 0; k < per; k++) if (drawn[from + k] !== state[from + k]) g.drawImage(stamps[state[from + k]], layout.x[n], layout.y[n] + k * layout.row);
     }
+    drawn.set(state);
     return cells;
   }
 

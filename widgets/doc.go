@@ -6,8 +6,15 @@
 //	run := widgets.Must(fleet.Simulate(scenario.Fragmented(levers())))
 //	widgets.Show(widgets.Cockpit(run))
 //
-// The views are Cockpit (the dashboard), Compare (two decisions side by side), Holes (a chart over time), Locked (views that wait for a
-// prediction) and Init (the chart library, once per notebook). Judge shows the verdict of a check.
+// The views are
+//
+//   - Cockpit, the dashboard, and Summary, a run without levers;
+//   - Compare, two decisions side by side;
+//   - Holes and Queue, a run over time; Curve, goodput over the checkpoint interval; Timeline, training jobs under several strategies;
+//   - Locked and Gap, which wait for a prediction; Memo, a student's decisions; RationaleGuide, the figures that a rationale has to cite;
+//   - Init, the chart library, once per notebook.
+//
+// Judge shows the verdict of a check. Live is the one that asks the kernel, for levers that no grid can hold.
 //
 // # Why an output needs no kernel
 //
@@ -15,7 +22,7 @@
 // setting simulates in about ten milliseconds. So Cockpit simulates all of them, and sends the results along: the levers switch among
 // them in the browser. That works in a hub at any address, in a sandboxed frame, in an exported page, and with the kernel stopped.
 //
-// Eighty runs of thousands of jobs would be megabytes. They travel as corrections to guesses instead, exactly: see codec.go for the
+// A hundred runs of thousands of jobs would be megabytes. They travel as corrections to guesses instead, exactly: see codec.go for the
 // format, and codec.js for its twin.
 //
 // # What an output is made of

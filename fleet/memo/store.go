@@ -105,6 +105,9 @@ type found struct {
 // load reads the file, or else its backup.
 func load(path string) (*Memo, found, error) {
 	raw, err := read(path)
+	if errors.Is(err, fs.ErrNotExist) && exists(path+".bak") {
+		raw, err = read(path) // whoever saves at the same time writes the file before its first backup
+	}
 	missing := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !missing {
 		return nil, found{}, notRead(path, err)
@@ -159,6 +162,11 @@ func read(path string) ([]byte, error) {
 		return nil, fmt.Errorf("it has more than %d bytes, so it is no memo; move it away", maxFile)
 	}
 	return raw, err
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // decode reads one memo. Fields that this version does not know are an error: the next save would drop them.

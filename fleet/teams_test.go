@@ -276,6 +276,11 @@ func TestQueueingIsValidated(t *testing.T) {
 			}
 		}
 	}
+	c := fleet.Default()
+	c.Policy = fleet.Placing("mine", nil)
+	if _, err := fleet.Simulate(c); !errors.Is(err, fleet.ErrConfig) || !strings.Contains(err.Error(), "Policy.Place nil: must be a function of your own") {
+		t.Errorf("got %v", err)
+	}
 	for _, p := range []fleet.Policy{fleet.FCFS, fleet.BestFit, fleet.EASY, fleet.Preemption} {
 		if fleet.Preempts(p) != (fleet.PolicyName(p) == "Preemption") {
 			t.Errorf("%v preempts: %v", p, fleet.Preempts(p))

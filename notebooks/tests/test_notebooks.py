@@ -3,6 +3,7 @@
 import time
 
 import books
+import nbformat
 import pytest
 
 # A class starts with the kernel's caches warm. The instructor's form, all cells, has to run within this.
@@ -121,6 +122,8 @@ def test_instructor_form_runs(path, execute):
     report([f"{books.where(c, book)} writes to stderr, which nbgrader scores 0: {o.text}"
             for c in books.code(book) if books.is_test(c) for o in c.outputs
             if o.output_type == "stream" and o.name == "stderr"])
+    size = len(nbformat.writes(book).encode())
+    assert size <= 3_000_000, f"the executed notebook has {size} bytes, the limit is 3,000,000"
     assert took < INSTRUCTOR_LIMIT_S, f"the notebook took {took:.0f} s, the limit is {INSTRUCTOR_LIMIT_S} s"
 
 

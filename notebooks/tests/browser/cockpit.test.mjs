@@ -129,7 +129,7 @@ async function moveEveryLever(scope) {
 }
 
 for (const baseUrl of ['/', '/user/a/']) {
-  test(`Act I in JupyterLab at ${baseUrl}: every lever shows what fleet computes`, async (t) => {
+  test(`Act I in JupyterLab at ${baseUrl}${baseUrl === '/' ? '' : ' (H2)'}: every lever shows what fleet computes`, async (t) => {
     const lab = await startLab({ notebooks: { 'act1.ipynb': actI }, baseUrl })
     t.after(() => lab.stop())
     const page = await newPage(browser, { width: 1500, height: 1200 })
@@ -194,7 +194,7 @@ async function everySettingIsRight(t, drive) {
   t.diagnostic(`112 settings; the slowest change of policy took ${slowest.toFixed(1)} ms in the page`)
 }
 
-test('Act I saved and opened untrusted: picture and tables instead of levers', async (t) => {
+test('Act I saved and opened untrusted (N12): picture and tables instead of levers', async (t) => {
   const saved = await execute(actI)
   const lab = await startLab({ notebooks: { 'saved.ipynb': saved } })
   t.after(() => lab.stop())

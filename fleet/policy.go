@@ -43,9 +43,13 @@ var (
 )
 
 // Placing is a policy with a placement of your own: jobs in the order of arrival, later ones may pass one that has no place. The
-// function is asked for jobs that fit into a node; gangs go to the shortest run of free nodes that holds them. Simulate refuses a nil one.
+// function is asked for jobs that fit into a node; gangs go to the shortest run of free nodes that holds them. Without a
+// function there is no policy: nil, which Simulate refuses.
 func Placing(name string, place Placement) Policy {
-	return Queueing{Name: name, Backfill: Greedy, Fit: FitBest, Place: place, unplaced: place == nil}
+	if place == nil {
+		return nil
+	}
+	return Queueing{Name: name, Backfill: Greedy, Fit: FitBest, Place: place}
 }
 
 // Queueing is a policy made of parts: in which order jobs come, who may pass one that has no place, and where each one goes. The
@@ -65,8 +69,6 @@ type Queueing struct {
 	Ageing   time.Duration // with ByPriority: each such time of waiting is worth one level of priority; at least 1 s, or 0 for no ageing
 	MaxAge   time.Duration // waiting beyond it is worth nothing more (Slurm: PriorityMaxAge); 0 means 7 days, Slurm's default
 	HalfLife time.Duration // with ByShare: usage so old counts half (Slurm: PriorityDecayHalfLife); at least 5 m; 0 means 7 days, its default
-
-	unplaced bool // Placing got a nil function
 }
 
 // String is the name of the policy.
@@ -208,7 +210,6 @@ func (q Queueing) validate() (errs []error) {
 			errs = append(errs, outOfRange("Policy."+field, value, want))
 		}
 	}
-	check(!q.unplaced, "Place", "nil", "a function of your own: fleet.Placing got none")
 	check(q.Order <= ByShare, "Order", q.Order, "ByArrival, ByPriority or ByShare")
 	check(q.Backfill <= Reserve, "Backfill", q.Backfill, "Strict, Greedy or Reserve")
 	check(q.Fit <= FitSpread, "Fit", q.Fit, "FitFirst, FitBest or FitSpread")

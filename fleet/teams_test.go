@@ -278,7 +278,7 @@ func TestQueueingIsValidated(t *testing.T) {
 	}
 	c := fleet.Default()
 	c.Policy = fleet.Placing("mine", nil)
-	if _, err := fleet.Simulate(c); !errors.Is(err, fleet.ErrConfig) || !strings.Contains(err.Error(), "Policy.Place nil: must be a function of your own") {
+	if _, err := fleet.Simulate(c); !errors.Is(err, fleet.ErrConfig) || !strings.Contains(err.Error(), "Policy nil: must be FCFS, BestFit, EASY, Preemption or a policy of your own") {
 		t.Errorf("got %v", err)
 	}
 	for _, p := range []fleet.Policy{fleet.FCFS, fleet.BestFit, fleet.EASY, fleet.Preemption} {
